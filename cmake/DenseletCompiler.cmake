@@ -1,0 +1,34 @@
+# Compiler flags: build types, sanitizers, and the warnings our own code is held to.
+
+set(DENSELET_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them; empty for none")
+option(DENSELET_FUZZ "Build the fuzz targets for libFuzzer instead of the replay programs" OFF)
+
+# -g1: stack traces with lines, at a fraction of the size and link time of full debug information.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
+set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g")
+set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1 -fno-omit-frame-pointer")
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
+  set(CMAKE_C_COMPILER_LAUNCHER "${CCACHE}")
+endif()
+
+# One big link at a time: two at once do not fit a small machine's memory.
+set_property(GLOBAL PROPERTY JOB_POOLS link_pool=1)
+set(CMAKE_JOB_POOL_LINK link_pool)
+
+if(DENSELET_SANITIZE)
+  set(sanitizer_flags "-fsanitize=${DENSELET_SANITIZE}")
+  if(DENSELET_SANITIZE MATCHES "undefined")
+    list(APPEND sanitizer_flags -fno-sanitize-recover=all)
+  endif()
+  if(DENSELET_FUZZ)
+    list(APPEND sanitizer_flags -fsanitize=fuzzer-no-link)
+  endif()
+  add_compile_options(${sanitizer_flags})
+  add_link_options(${sanitizer_flags})
+endif()
+
+add_library(denselet_warnings INTERFACE)
+target_compile_options(denselet_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wswitch-enum -Werror)

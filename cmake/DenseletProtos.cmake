@@ -1,0 +1,51 @@
+# The generated Kubernetes and CRI messages (third_party/protos): built once per compiler, shared by all presets.
+
+set(DENSELET_PROTOS_DIR "$ENV{DENSELET_PROTOS_DIR}" CACHE PATH
+    "Folder with the Kubernetes .proto files; empty: fetched with Go as third_party/protos/go.mod pins them")
+
+find_package(Protobuf REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(grpcpp REQUIRED IMPORTED_TARGET grpc++)
+
+string(REGEX MATCH "^[0-9]+" compiler_major "${CMAKE_CXX_COMPILER_VERSION}")
+string(TOLOWER "${CMAKE_CXX_COMPILER_ID}-${compiler_major}" compiler_name)
+set(protos_build "${CMAKE_SOURCE_DIR}/build/protos/${compiler_name}")
+
+message(STATUS "Configuring the generated types in ${protos_build}")
+execute_process(
+  COMMAND "${CMAKE_COMMAND}" -S "${CMAKE_SOURCE_DIR}/third_party/protos" -B "${protos_build}" -G Ninja
+          "-DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}" "-DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}"
+          "-DDENSELET_PROTOS_DIR=${DENSELET_PROTOS_DIR}"
+  OUTPUT_VARIABLE protos_log
+  ERROR_VARIABLE protos_log
+  RESULT_VARIABLE protos_result)
+if(NOT protos_result EQUAL 0)
+  message(FATAL_ERROR "${protos_log}")
+endif()
+
+# In the console: minutes of compilation should be seen.
+add_custom_target(protos_build
+  COMMAND "${CMAKE_COMMAND}" --build "${protos_build}"
+  BYPRODUCTS "${protos_build}/libdenselet_protos.a"
+  USES_TERMINAL)
+
+file(MAKE_DIRECTORY "${protos_build}/gen")
+add_library(denselet_protos STATIC IMPORTED GLOBAL)
+set_target_properties(denselet_protos PROPERTIES IMPORTED_LOCATION "${protos_build}/libdenselet_protos.a")
+target_include_directories(denselet_protos SYSTEM INTERFACE "${protos_build}/gen")
+target_link_libraries(denselet_protos INTERFACE PkgConfig::grpcpp protobuf::libprotobuf)
+add_dependencies(denselet_protos protos_build)
+
+# The headers are five megabytes of C++; whoever uses them shares one precompiled form per preset.
+file(WRITE "${CMAKE_BINARY_DIR}/protos_pch.cc" "")
+add_library(denselet_protos_pch OBJECT "${CMAKE_BINARY_DIR}/protos_pch.cc")
+target_link_libraries(denselet_protos_pch PRIVATE denselet_protos denselet_warnings)
+target_precompile_headers(denselet_protos_pch PRIVATE
+  <k8s.io/api/core/v1/generated.pb.h>
+  <k8s.io/cri-api/pkg/apis/runtime/v1/api.grpc.pb.h>)
+
+# denselet_use_protos(TARGET): links the messages and takes their precompiled headers.
+function(denselet_use_protos target)
+  target_link_libraries(${target} PRIVATE denselet_protos)
+  target_precompile_headers(${target} REUSE_FROM denselet_protos_pch)
+endfunction()

@@ -1,0 +1,52 @@
+# How our targets are made, so that a folder's CMakeLists.txt is a list of files.
+
+# denselet_library(NAME SOURCES... [LIBS ...]): one per folder of src/; includes are written from src/.
+function(denselet_library name)
+  cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_include_directories(${name} PUBLIC "${CMAKE_SOURCE_DIR}/src")
+  target_link_libraries(${name} PUBLIC ${ARG_LIBS} PRIVATE denselet_warnings)
+endfunction()
+
+# denselet_program(NAME SOURCES... [LIBS ...]): with mimalloc, which sanitizers would not survive.
+function(denselet_program name)
+  cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE ${ARG_LIBS} denselet_warnings)
+  if(NOT DENSELET_SANITIZE)
+    target_link_libraries(${name} PRIVATE mimalloc)
+  endif()
+endfunction()
+
+# denselet_test(NAME SOURCES... LAYER layer [LIBS ...]): a GoogleTest program whose every case is a ctest test with the
+# layer as its label.
+function(denselet_test name)
+  cmake_parse_arguments(ARG "" "LAYER" "LIBS" ${ARGN})
+  if(DENSELET_FUZZ)
+    return()
+  endif()
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}")
+  target_compile_definitions(${name} PRIVATE DENSELET_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gmock GTest::gtest GTest::gtest_main denselet_warnings)
+  gtest_discover_tests(${name}
+    DISCOVERY_MODE PRE_TEST
+    DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS ${ARG_LAYER} TIMEOUT 120)
+endfunction()
+
+# denselet_fuzz(NAME SOURCE [LIBS ...]): a function LLVMFuzzerTestOneInput. With the fuzz preset a libFuzzer program;
+# otherwise a program that replays tests/fuzz/corpus/NAME and a seeded handful of mutations, as a test of layer fuzz.
+function(denselet_fuzz name source)
+  cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
+  set(corpus "${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name}")
+  if(DENSELET_FUZZ)
+    add_executable(fuzz_${name} ${source})
+    target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  else()
+    add_executable(fuzz_${name} ${source} "${CMAKE_CURRENT_SOURCE_DIR}/replay_main.cc")
+    add_test(NAME fuzz.${name} COMMAND fuzz_${name} "${corpus}")
+    set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 120)
+  endif()
+  target_link_libraries(fuzz_${name} PRIVATE ${ARG_LIBS} denselet_warnings)
+endfunction()

@@ -1,0 +1,102 @@
+# ./dev test and ./dev e2e.
+
+peers_pid=
+
+# Starts building the peers beside the C++ build; wait_for_peers joins.
+start_peers() {
+  if peers_ready; then return; fi
+  say "Building test peers in the background (log: build/peers.log)"
+  mkdir -p build
+  (
+    trap 'kill 0' TERM
+    nice -n 10 bash -c '. scripts/common.sh; . scripts/peers.sh; ensure_peers'
+  ) >build/peers.log 2>&1 &
+  peers_pid=$!
+  trap 'kill "$peers_pid" 2>/dev/null || true' EXIT
+}
+
+wait_for_peers() {
+  [ -n "$peers_pid" ] || return 0
+  local begun=$SECONDS
+  while kill -0 "$peers_pid" 2>/dev/null; do
+    printf '    waiting for the test peers (%ds): %s\n' "$((SECONDS - begun))" "$(tail -1 build/peers.log)"
+    timeout 30 tail --pid="$peers_pid" -f /dev/null || true
+  done
+  wait "$peers_pid" || { tail -20 build/peers.log >&2; die "building the test peers failed (build/peers.log)"; }
+  peers_pid=
+  trap - EXIT
+}
+
+# Runs layer e2e, or says why this machine cannot.
+run_e2e() {
+  local why
+  if why=$(go_unusable); then
+    report_layer "e2e (release)" "not run" "the test peers cannot be built: Go $why"
+    return 0
+  fi
+  wait_for_peers
+  ensure_peers
+  DENSELET_PEERS=$(peers_dir) run_layer release e2e
+}
+
+test_everything() {
+  local begun=$SECONDS status=0 layer builds=0
+  ensure_packages
+  go_unusable >/dev/null || start_peers
+  build_preset release
+  builds=$((SECONDS - begun))
+  for layer in tidy unit sim integration; do run_layer release "$layer" || status=1; done
+  begun=$SECONDS
+  build_preset asan
+  builds=$((builds + SECONDS - begun))
+  for layer in unit sim integration fuzz; do run_layer asan "$layer" || status=1; done
+  begun=$SECONDS
+  wait_for_peers
+  builds=$((builds + SECONDS - begun))
+  run_e2e || status=1
+  report_layer "set-up and builds" "$(over_budget setup "$builds" && echo FAILED || echo done)" "${builds}s of ${layer_budget[setup]}s"
+  over_budget setup "$builds" && tests_failed=$((tests_failed + 1))
+  finish_report && [ "$status" = 0 ]
+}
+
+test_selected() {
+  local preset=$1 selection=$2
+  ensure_packages
+  if [ "$selection" = e2e ]; then
+    go_unusable >/dev/null || start_peers
+  fi
+  build_preset "$preset"
+  if [ "$selection" = e2e ]; then
+    run_e2e || true
+  elif [[ " ${test_layers[*]} " == *" $selection "* ]]; then
+    run_layer "$preset" "$selection" || true
+  else
+    DENSELET_PEERS=$(peers_dir 2>/dev/null) ctest_run "$preset" -R "$selection" || true
+    report_layer "tests like '$selection'" "done" "($preset)"
+  fi
+  finish_report
+}
+
+dev_test() {
+  local preset= selection=
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --preset) preset=${2:?--preset needs a name}; shift ;;
+      -*) die "./dev test: unknown option '$1'" ;;
+      *) [ -z "$selection" ] || die "./dev test takes one layer or regex"; selection=$1 ;;
+    esac
+    shift
+  done
+  if [ -z "$selection" ]; then
+    [ -z "$preset" ] || die "./dev test --preset needs a layer or a regex"
+    test_everything
+  else
+    [ "$selection" = fuzz ] && preset=${preset:-asan}
+    test_selected "${preset:-release}" "$selection"
+  fi
+}
+
+dev_e2e() {
+  [ $# = 0 ] || die "./dev e2e: '$1' does not exist yet; only the short form does"
+  test_selected release e2e
+}
