@@ -1,0 +1,82 @@
+#include "app/crash_record.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace denselet::app {
+namespace {
+
+class CrashRecordTest : public testing::Test {
+ protected:
+  CrashRecordTest() : path_(testing::TempDir() + "crash-record-" + std::to_string(::getpid())) {
+    // "fast": the child of a threadsafe death test would write to a path of its own.
+    testing::FLAGS_gtest_death_test_style = "fast";
+    std::filesystem::remove(path_);
+  }
+  ~CrashRecordTest() override { std::filesystem::remove(path_); }
+
+  void Crash(std::string_view pod) {
+    CHECK(InstallCrashRecorder(path_, clock_));
+    const WorkScope work(pod, "uid-1");
+    CHECK(1 + 1 == 3);
+  }
+
+  std::string Content() const {
+    std::ifstream file(path_);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+
+  ManualClock clock_{TimePoint(Seconds(1)), WallTime(Milliseconds(1'700'000'000'123))};
+  const std::string path_;
+};
+
+TEST_F(CrashRecordTest, FailedCheckLeavesOneLineThatNamesThePod) {
+  EXPECT_DEATH(Crash("default/web"),
+               "CHECK failed at crash_record_test.cc:[0-9]+: 1 \\+ 1 == 3 .*uid-1");
+  const std::string record = Content();
+  EXPECT_TRUE(
+      record.starts_with("{\"unixMillis\":1700000000123,\"file\":\"crash_record_test.cc\","))
+      << record;
+  EXPECT_TRUE(record.ends_with(
+      ",\"pod\":\"default/web\",\"podUID\":\"uid-1\",\"condition\":\"1 + 1 == 3\"}\n"))
+      << record;
+}
+
+TEST_F(CrashRecordTest, EveryCrashAddsALine) {
+  EXPECT_DEATH(Crash("default/one"), "CHECK failed");
+  EXPECT_DEATH(Crash("default/two"), "CHECK failed");
+  const std::string record = Content();
+  EXPECT_NE(record.find("default/one"), std::string::npos);
+  EXPECT_NE(record.find("default/two"), std::string::npos);
+}
+
+TEST_F(CrashRecordTest, HostileNamesStayOneValidLine) {
+  EXPECT_DEATH(Crash("a\"b\\c\nd"), "CHECK failed");
+  EXPECT_NE(Content().find("\"pod\":\"a?b?c?d\""), std::string::npos);
+}
+
+TEST_F(CrashRecordTest, OverlongNamesAreCutAndTheLineIsClosed) {
+  EXPECT_DEATH(Crash(std::string(5000, 'x')), "CHECK failed");
+  const std::string record = Content();
+  EXPECT_LT(record.size(), 1100u);
+  EXPECT_TRUE(record.ends_with("\"}\n"));
+}
+
+TEST_F(CrashRecordTest, AGrownFileStartsAnew) {
+  std::ofstream(path_) << std::string(kCrashRecordBytesMax + 1, 'x');
+  EXPECT_DEATH(Crash("default/web"), "CHECK failed");
+  EXPECT_LT(Content().size(), 1100u);
+}
+
+TEST_F(CrashRecordTest, AnOverlongPathIsRefused) {
+  EXPECT_EQ(InstallCrashRecorder(std::string(5000, 'p'), clock_).error().code(),
+            ErrorCode::kInvalid);
+}
+
+}  // namespace
+}  // namespace denselet::app
