@@ -1,0 +1,81 @@
+// The loop on epoll, for kernels that lack or forbid io_uring. An operation tries its system call
+// at once; when that would block, it waits for readiness and tries again.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "reactor/event_loop.h"
+#include "reactor/kernel_io.h"
+#include "reactor/unique_fd.h"
+
+namespace denselet::reactor {
+
+class EpollLoop final : public EventLoop, private KernelIo {
+ public:
+  static Result<std::unique_ptr<EventLoop>> Make(const Clock& clock, const LoopOptions& options);
+  ~EpollLoop() override;
+
+  Io& io() override { return *this; }
+  std::string_view backend_name() const override { return "epoll"; }
+
+ private:
+  enum class Kind : uint8_t { kPoll, kRead, kWrite, kReceive, kSend, kAccept, kConnect };
+
+  struct Op {
+    Kind kind;
+    bool connecting = false;  // the connect was started; readiness tells how it ended
+    bool finished = false;    // its result stands in the ready list
+    int fd;
+    uint32_t events;  // what it waits for
+    std::byte* data = nullptr;
+    size_t size = 0;
+    std::unique_ptr<sockaddr_storage> address = nullptr;  // of a connect
+    IoDone done;
+  };
+
+  // The operations that wait on one descriptor, oldest first.
+  struct Waiters {
+    std::vector<SlotKey> ops;
+  };
+
+  EpollLoop(const Clock& clock, const LoopOptions& options, UniqueFd epoll, UniqueFd wake);
+
+  // EventLoop
+  void Wait(TimePoint until) override;
+  void WakeUp() override;
+
+  // Io
+  void Adopt(int fd) override;
+  OpId Poll(int fd, uint32_t events, IoDone done) override;
+  OpId Read(int fd, std::span<std::byte> into, IoDone done) override;
+  OpId Write(int fd, std::span<const std::byte> from, IoDone done) override;
+  OpId Receive(int fd, std::span<std::byte> into, IoDone done) override;
+  OpId Send(int fd, std::span<const std::byte> from, IoDone done) override;
+  OpId Accept(int fd, IoDone done) override;
+  OpId Connect(int fd, const sockaddr* address, socklen_t size, IoDone done) override;
+  void Cancel(OpId op) override;
+
+  OpId Start(Op op);
+  // One try of the system call: its result, or nothing when it would block.
+  static bool Try(Op& op, uint32_t ready_events, int32_t& result);
+  bool HasWaiterFor(int fd, uint32_t events);
+  void Finish(SlotKey key, int32_t result);
+  void AddWaiter(SlotKey key, int fd);
+  void RemoveWaiter(SlotKey key, int fd);
+  int ArmDescriptor(int fd);
+  void OnReady(int fd, uint32_t events);
+  size_t RunFinished();
+
+  const UniqueFd epoll_;
+  const UniqueFd wake_;
+  SlotMap<Op> ops_;
+  std::vector<Waiters> waiters_;  // by descriptor
+  struct Finished {
+    SlotKey key;
+    int32_t result;
+  };
+  std::vector<Finished> finished_;  // at most one for each operation
+};
+
+}  // namespace denselet::reactor

@@ -1,0 +1,163 @@
+#include "reactor/event_loop.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace denselet::reactor {
+
+EventLoop::EventLoop(const Clock& clock, const LoopOptions& options)
+    : clock_(clock), options_(options), now_(clock.Now()), wheel_(now_), turn_began_(now_) {}
+
+EventLoop::~EventLoop() { DropTasks(); }
+
+void EventLoop::DropTasks() {
+  // Destroying a task may post another one; what its destructor posts is destroyed too.
+  while (!tasks_.empty() || !deletions_.empty()) {
+    std::exchange(tasks_, {}).clear();
+    std::exchange(deletions_, {}).clear();
+  }
+}
+
+void EventLoop::Post(Task task) {
+  tasks_.push_back(std::move(task));
+  stats_.task_queue_longest = std::max(stats_.task_queue_longest, tasks_.size());
+}
+
+void EventLoop::DeferDelete(std::unique_ptr<Deletable> object) {
+  deletions_.push_back(std::move(object));
+}
+
+void EventLoop::Run() {
+  stopping_ = false;
+  while (!stopping_) RunTurn(kNever);
+}
+
+void EventLoop::RunTurn(TimePoint sleep_until) {
+  WokeUp();
+  RunMail();
+  RunTimers();
+  RunTasks();
+  RunDeletions();
+  EndTurn();
+
+  TimePoint until = std::min(sleep_until, wheel_.NextDue());
+  if (!tasks_.empty() || !deletions_.empty() || stopping_) until = now_;
+  if (until > now_) {
+    // Announced before the last look at the mail. An exchange, not a store: either a sender's
+    // exchange comes later and sees that we sleep, or it came earlier and its message is visible to
+    // this look.
+    sleeping_.exchange(true, std::memory_order_acq_rel);
+    if (HasMail()) until = now_;
+  }
+  Wait(until);
+  WokeUp();
+  RunDeletions();
+}
+
+TimePoint EventLoop::NextWork() const {
+  return !tasks_.empty() || !deletions_.empty() || HasMail() ? now_ : wheel_.NextDue();
+}
+
+void EventLoop::WokeUp() {
+  if (in_turn_) return;
+  in_turn_ = true;
+  sleeping_.store(false, std::memory_order_relaxed);
+  now_ = std::max(now_, clock_.Now());
+  turn_began_ = phase_began_ = now_;
+  longest_phase_ = Duration::zero();
+  activity_.BeginTurn(now_);
+}
+
+void EventLoop::PhaseEnded() {
+  const TimePoint now = clock_.Now();
+  if (now - phase_began_ > longest_phase_) {
+    longest_phase_ = now - phase_began_;
+    longest_phase_doing_ = activity_.last_entered();
+  }
+  phase_began_ = now;
+}
+
+void EventLoop::EndTurn() {
+  in_turn_ = false;
+  activity_.EndTurn();
+  ++stats_.turns;
+  const Duration took = phase_began_ - turn_began_;
+  stats_.busy += took;
+  if (took > stats_.longest_turn) {
+    stats_.longest_turn = took;
+    stats_.longest_doing = longest_phase_doing_;
+  }
+  if (took > options_.stall_threshold) {
+    ++stats_.stalls;
+    if (stall_handler_) stall_handler_(Stall{took, longest_phase_doing_});
+  }
+}
+
+bool EventLoop::HasMail() const {
+  return std::any_of(inboxes_.begin(), inboxes_.end(),
+                     [](const Inbox* inbox) { return inbox->HasMail(); });
+}
+
+void EventLoop::RunMail() {
+  ActivityScope scope(activity_, "message");
+  size_t delivered = 0;
+  for (Inbox* inbox : inboxes_) delivered += inbox->Deliver(options_.messages_per_turn_max);
+  if (delivered == 0) return;
+  stats_.messages += delivered;
+  PhaseEnded();
+}
+
+void EventLoop::RunTimers() {
+  ActivityScope scope(activity_, "timer");
+  const size_t ran = wheel_.RunDue(now_, options_.timers_per_turn_max);
+  if (ran == 0) return;
+  stats_.timers += ran;
+  PhaseEnded();
+}
+
+void EventLoop::RunTasks() {
+  if (tasks_.empty()) return;
+  ActivityScope scope(activity_, "task");
+  // Only those that were there at the beginning: a task that posts itself again does not hold up
+  // the turn.
+  const size_t count = tasks_.size();
+  for (size_t i = 0; i < count; ++i) {
+    Task task = std::move(tasks_.front());
+    tasks_.pop_front();
+    task();
+  }
+  stats_.tasks += count;
+  PhaseEnded();
+}
+
+void EventLoop::RunDeletions() {
+  while (!deletions_.empty()) std::exchange(deletions_, {}).clear();
+}
+
+void EventLoop::RanCompletions(size_t count) {
+  if (count == 0) return;
+  stats_.completions += count;
+  PhaseEnded();
+}
+
+void EventLoop::Notify() {
+  if (sleeping_.exchange(false, std::memory_order_acq_rel)) WakeUp();
+}
+
+void EventLoop::NotifyFrom(EventLoop& sender) {
+  if (!sleeping_.exchange(false, std::memory_order_acq_rel)) return;
+  ++sender.stats_.wakeups_sent;
+  sender.WakeUpOther(*this);
+}
+
+std::string_view BackendName(Backend backend) {
+  switch (backend) {
+    case Backend::kUring:
+      return "uring";
+    case Backend::kEpoll:
+      return "epoll";
+  }
+  return "?";
+}
+
+}  // namespace denselet::reactor

@@ -1,0 +1,39 @@
+#include "reactor/kernel_io.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace denselet::reactor {
+namespace {
+
+int ResultOf(int returned) { return returned < 0 ? -errno : returned; }
+
+}  // namespace
+
+int KernelIo::Socket(int domain, int type) {
+  const int fd = ResultOf(::socket(domain, type | SOCK_CLOEXEC, 0));
+  if (fd >= 0) Adopt(fd);
+  return fd;
+}
+
+int KernelIo::Listen(int fd, const sockaddr* address, socklen_t size, int backlog) {
+  // A server that is restarted must get its port back although old connections linger.
+  const int on = 1;
+  if (address->sa_family != AF_UNIX)
+    (void)::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (::bind(fd, address, size) != 0) return -errno;
+  return ResultOf(::listen(fd, backlog));
+}
+
+int KernelIo::LocalAddress(int fd, sockaddr_storage& address, socklen_t& size) {
+  size = sizeof address;
+  return ResultOf(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size));
+}
+
+int KernelIo::Shutdown(int fd, int how) { return ResultOf(::shutdown(fd, how)); }
+
+void KernelIo::Close(int fd) { ::close(fd); }
+
+}  // namespace denselet::reactor

@@ -1,0 +1,17 @@
+// The calls on sockets that are the same for both real loops.
+#pragma once
+
+#include "reactor/api/io.h"
+
+namespace denselet::reactor {
+
+class KernelIo : public Io {
+ public:
+  int Socket(int domain, int type) override;
+  int Listen(int fd, const sockaddr* address, socklen_t size, int backlog) override;
+  int LocalAddress(int fd, sockaddr_storage& address, socklen_t& size) override;
+  int Shutdown(int fd, int how) override;
+  void Close(int fd) override;
+};
+
+}  // namespace denselet::reactor

@@ -1,0 +1,126 @@
+#include "reactor/mail.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace denselet::reactor {
+
+Mailbox::Mailbox(EventLoop& loop, uint32_t shards, const MailLimits& limits)
+    : loop_(loop), limits_(limits), foreign_(limits) {
+  for (uint32_t i = 0; i < shards; ++i)
+    lanes_.push_back(std::make_unique<Lanes<SpscQueue>>(limits));
+}
+
+void Mailbox::OnHint(HintHandler handler, Task lost) {
+  on_hint_ = std::move(handler);
+  on_hints_lost_ = std::move(lost);
+}
+
+bool Mailbox::TryRequest(uint32_t from, EventLoop& sender, Message&& message) {
+  if (!lanes_[from]->requests.TryPush(std::move(message))) return false;
+  loop_.NotifyFrom(sender);
+  return true;
+}
+
+void Mailbox::Reply(uint32_t from, EventLoop& sender, Message&& message) {
+  CHECK(lanes_[from]->replies.TryPush(std::move(message)));
+  loop_.NotifyFrom(sender);
+}
+
+void Mailbox::Hint(uint32_t from, EventLoop& sender, uint64_t hint) {
+  Lanes<SpscQueue>& lanes = *lanes_[from];
+  if (!lanes.hints.TryPush(std::move(hint)))
+    lanes.hints_lost.store(true, std::memory_order_release);
+  loop_.NotifyFrom(sender);
+}
+
+Message Mailbox::ForeignMessage(Task task) const {
+  return {{{}, loop_.ReadClock()},
+          [task = std::move(task)](const QueuedContext&) mutable { task(); }};
+}
+
+bool Mailbox::TryForeignRequest(Task&& task) noexcept {
+  if (!foreign_.requests.TryPush(ForeignMessage(std::move(task)))) return false;
+  loop_.Notify();
+  return true;
+}
+
+void Mailbox::ForeignReply(Task task) noexcept {
+  CHECK(foreign_.replies.TryPush(ForeignMessage(std::move(task))));
+  loop_.Notify();
+}
+
+void Mailbox::ForeignHint(uint64_t hint) noexcept {
+  if (!foreign_.hints.TryPush(std::move(hint)))
+    foreign_.hints_lost.store(true, std::memory_order_release);
+  loop_.Notify();
+}
+
+bool Mailbox::ReserveForeignReply() {
+  if (foreign_replies_reserved_ == limits_.replies_max) return false;
+  ++foreign_replies_reserved_;
+  return true;
+}
+
+bool Mailbox::HasMail() const {
+  return foreign_.HasMail() || std::any_of(lanes_.begin(), lanes_.end(),
+                                           [](const auto& lanes) { return lanes->HasMail(); });
+}
+
+size_t Mailbox::Deliver(size_t messages_max) {
+  size_t delivered = 0;
+  uint64_t foreign_replies = 0;
+  // Every lane gets its share: a flood of one sender does not hold up the others.
+  delivered += DeliverLanes(foreign_, messages_max, foreign_replies);
+  foreign_replies_reserved_ -= foreign_replies;
+  for (const auto& lanes : lanes_) {
+    uint64_t replies = 0;
+    delivered += DeliverLanes(*lanes, messages_max, replies);
+  }
+  return delivered;
+}
+
+template <class L>
+size_t Mailbox::DeliverLanes(L& lanes, size_t messages_max, uint64_t& replies) {
+  size_t delivered = 0;
+  // Replies first: they end work, requests begin some.
+  for (; delivered < messages_max; ++delivered, ++replies) {
+    std::optional<Message> message = lanes.replies.TryPop();
+    if (!message) break;
+    Run(std::move(*message));
+  }
+  stats_.replies += replies;
+  const size_t before_requests = delivered;
+  for (; delivered < messages_max; ++delivered) {
+    std::optional<Message> message = lanes.requests.TryPop();
+    if (!message) break;
+    Run(std::move(*message));
+  }
+  stats_.requests += delivered - before_requests;
+  return delivered + DeliverHints(lanes, messages_max);
+}
+
+template <class L>
+size_t Mailbox::DeliverHints(L& lanes, size_t messages_max) {
+  size_t delivered = 0;
+  for (; delivered < messages_max; ++delivered) {
+    const std::optional<uint64_t> hint = lanes.hints.TryPop();
+    if (!hint) break;
+    ++stats_.hints;
+    if (on_hint_) on_hint_(*hint);
+  }
+  if (lanes.hints_lost.load(std::memory_order_relaxed) &&
+      lanes.hints_lost.exchange(false, std::memory_order_acquire)) {
+    ++delivered;
+    ++stats_.hint_overflows;
+    if (on_hints_lost_) on_hints_lost_();
+  }
+  return delivered;
+}
+
+void Mailbox::Run(Message message) {
+  stats_.longest_wait = std::max(stats_.longest_wait, message.queued.Waited(loop_.Now()));
+  message.run(message.queued);
+}
+
+}  // namespace denselet::reactor

@@ -1,0 +1,112 @@
+// Messages between shards, and from threads of others to a shard. No sender ever waits. What a full
+// mailbox means is fixed by the kind of message:
+//
+//   request  a new wish. Refused with kOverloaded; the sender says what then.
+//   reply    the answer to a request. Its place is reserved when the request is sent, so it is
+//            never refused.
+//   hint     "look at this again" (a number). When there is no room, hints are replaced by one
+//            mark: "look at all".
+//
+// A Mailbox belongs to one shard, which alone delivers from it; each sending shard has lanes of its
+// own in it, and all other threads share one set.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/context.h"
+#include "reactor/api/loop.h"
+#include "reactor/event_loop.h"
+#include "reactor/inbox.h"
+#include "reactor/mpsc_queue.h"
+#include "reactor/spsc_queue.h"
+
+namespace denselet::reactor {
+
+struct MailLimits {
+  size_t requests_max = 4096;  // waiting, per sending shard; also of all other threads together
+  size_t replies_max = 4096;  // outstanding, per pair of shards; also of all other threads together
+  size_t hints_max = 8192;    // waiting, per sending shard; also of all other threads together
+};
+
+struct Message {
+  QueuedContext queued;
+  UniqueFunction<void(const QueuedContext&)> run;
+};
+
+struct MailStats {
+  uint64_t requests = 0;
+  uint64_t replies = 0;
+  uint64_t hints = 0;
+  uint64_t hint_overflows = 0;
+  Duration longest_wait{};  // between sending and delivery
+};
+
+class Mailbox final : public Inbox {
+ public:
+  using HintHandler = UniqueFunction<void(uint64_t hint)>;
+
+  Mailbox(EventLoop& loop, uint32_t shards, const MailLimits& limits);
+
+  // On the owner's shard, before anyone sends. Hints that come without a handler are dropped.
+  // `lost` is called instead of the hints that found no room.
+  void OnHint(HintHandler handler, Task lost);
+
+  // On the thread of shard `from`, whose loop is `sender`.
+  [[nodiscard]] bool TryRequest(uint32_t from, EventLoop& sender, Message&& message);
+  void Reply(uint32_t from, EventLoop& sender,
+             Message&& message);  // its place is the sender's to have counted
+  void Hint(uint32_t from, EventLoop& sender, uint64_t hint);
+
+  // On any thread.
+  [[nodiscard]] bool TryForeignRequest(Task&& task) noexcept;
+  void ForeignReply(Task task) noexcept;
+  void ForeignHint(uint64_t hint) noexcept;
+
+  // On the owner's shard: places for answers from threads of others. False: all are taken.
+  [[nodiscard]] bool ReserveForeignReply();
+
+  // Inbox, on the owner's shard
+  bool HasMail() const override;
+  size_t Deliver(size_t messages_max) override;
+
+  const MailStats& stats() const { return stats_; }
+
+ private:
+  template <template <class> class Queue>
+  struct Lanes {
+    explicit Lanes(const MailLimits& limits)
+        : requests(limits.requests_max), replies(limits.replies_max), hints(limits.hints_max) {}
+
+    bool HasMail() const {
+      return !replies.empty() || !requests.empty() || !hints.empty() ||
+             hints_lost.load(std::memory_order_relaxed);
+    }
+
+    Queue<Message> requests;
+    Queue<Message> replies;
+    Queue<uint64_t> hints;
+    std::atomic<bool> hints_lost = false;
+  };
+
+  template <class L>
+  size_t DeliverLanes(L& lanes, size_t messages_max, uint64_t& replies);
+  template <class L>
+  size_t DeliverHints(L& lanes, size_t messages_max);
+  void Run(Message message);
+  Message ForeignMessage(Task task) const;
+
+  EventLoop& loop_;
+  const MailLimits limits_;
+  std::vector<std::unique_ptr<Lanes<SpscQueue>>> lanes_;  // by sending shard
+  Lanes<MpscQueue> foreign_;
+  size_t foreign_replies_reserved_ = 0;
+  HintHandler on_hint_;
+  Task on_hints_lost_;
+  MailStats stats_;
+};
+
+}  // namespace denselet::reactor

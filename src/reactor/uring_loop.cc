@@ -1,0 +1,284 @@
+#include "reactor/uring_loop.h"
+
+#include <fcntl.h>
+#include <liburing.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace denselet::reactor {
+namespace {
+
+constexpr unsigned kSubmissionEntries = 1024;
+constexpr unsigned kCompletionEntries = 8192;
+constexpr size_t kCompletionsPerBatch = 256;
+constexpr int kSubmitTriesMax = 100'000;
+// The kernel counts bytes of one operation in 32 bits.
+constexpr size_t kBytesPerOperationMax = 1u << 30;
+
+// What a completion is about. Keys of operations have a generation in the upper half, so they never
+// look like these.
+enum UserData : uint64_t { kNobody = 0, kWakeRead = 1, kWakeMessage = 2 };
+
+uint64_t Pack(SlotKey key) { return uint64_t{key.generation} << 32 | key.index; }
+SlotKey Unpack(uint64_t data) {
+  return {.index = static_cast<uint32_t>(data), .generation = static_cast<uint32_t>(data >> 32)};
+}
+
+unsigned Clamp(size_t size) { return static_cast<unsigned>(std::min(size, kBytesPerOperationMax)); }
+
+}  // namespace
+
+struct UringLoop::Ring {
+  io_uring ring;
+  bool initialised = false;
+  bool deferred = false;  // completions appear only when we ask for them
+  bool has_messages = false;
+
+  ~Ring() {
+    if (initialised) io_uring_queue_exit(&ring);
+  }
+
+  // From the best form to the plainest: 6.1 has deferred task run, 5.19 cooperative, before that
+  // completions interrupt.
+  int Initialise() {
+    constexpr unsigned kForms[] = {
+        IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG,
+        IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG,
+        0,
+    };
+    int error = -ENOSYS;
+    for (const unsigned form : kForms) {
+      io_uring_params params{};
+      params.flags = form | IORING_SETUP_CQSIZE | IORING_SETUP_CLAMP;
+      params.cq_entries = kCompletionEntries;
+      error = io_uring_queue_init_params(kSubmissionEntries, &ring, &params);
+      if (error == 0) {
+        initialised = true;
+        deferred = (form & IORING_SETUP_DEFER_TASKRUN) != 0;
+        return CheckFeatures(params.features);
+      }
+      if (error != -EINVAL) return error;
+    }
+    return error;
+  }
+
+  int CheckFeatures(unsigned features) {
+    // No completion may be lost when the queue is full, and a wait must be able to end in time.
+    constexpr unsigned kNeeded = IORING_FEAT_NODROP | IORING_FEAT_EXT_ARG | IORING_FEAT_FAST_POLL;
+    if ((features & kNeeded) != kNeeded) return -ENOSYS;
+    io_uring_probe* probe = io_uring_get_probe_ring(&ring);
+    if (probe == nullptr) return -ENOSYS;
+    has_messages = io_uring_opcode_supported(probe, IORING_OP_MSG_RING) != 0;
+    io_uring_free_probe(probe);
+    return 0;
+  }
+};
+
+Result<std::unique_ptr<EventLoop>> UringLoop::Make(const Clock& clock, const LoopOptions& options) {
+  auto ring = std::make_unique<Ring>();
+  if (const int error = ring->Initialise(); error != 0) {
+    return Error(ErrorCode::kUnsupported,
+                 Error::FromErrno(-error, "io_uring cannot be used here").message());
+  }
+  UniqueFd wake(::eventfd(0, EFD_CLOEXEC));
+  if (!wake) return Error::FromErrno(errno, "eventfd");
+  return std::unique_ptr<EventLoop>(
+      new UringLoop(clock, options, std::move(ring), std::move(wake)));
+}
+
+UringLoop::UringLoop(const Clock& clock, const LoopOptions& options, std::unique_ptr<Ring> ring,
+                     UniqueFd wake)
+    : EventLoop(clock, options),
+      ring_(std::move(ring)),
+      wake_(std::move(wake)),
+      ops_(options.operations_max) {
+  ArmWake();
+}
+
+UringLoop::~UringLoop() {
+  DropTasks();
+  CancelEverything();
+}
+
+// The kernel may still write into buffers of operations under way; their owners believe them free
+// once the loop is gone.
+void UringLoop::CancelEverything() {
+  io_uring_sync_cancel_reg everything{};
+  everything.flags = IORING_ASYNC_CANCEL_ANY | IORING_ASYNC_CANCEL_ALL;
+  everything.timeout = {.tv_sec = 1, .tv_nsec = 0};
+  io_uring_submit(&ring_->ring);
+  io_uring_register_sync_cancel(&ring_->ring, &everything);
+}
+
+void UringLoop::ArmWake() {
+  io_uring_sqe* entry = Entry();
+  io_uring_prep_read(entry, wake_.get(), &wake_value_, sizeof wake_value_, 0);
+  io_uring_sqe_set_data64(entry, kWakeRead);
+}
+
+io_uring_sqe* UringLoop::Entry() {
+  io_uring_sqe* entry = io_uring_get_sqe(&ring_->ring);
+  // Submitting empties the queue. The kernel may be short of memory for a moment, never for ever.
+  for (int tries = 0; entry == nullptr && tries < kSubmitTriesMax; ++tries) {
+    io_uring_submit(&ring_->ring);
+    entry = io_uring_get_sqe(&ring_->ring);
+  }
+  CHECK(entry != nullptr);
+  return entry;
+}
+
+template <class Prepare>
+OpId UringLoop::Start(IoDone done, Prepare prepare, std::unique_ptr<sockaddr_storage> address) {
+  Op op{std::move(done), std::move(address)};
+  const std::optional<SlotKey> key = ops_.Insert(std::move(op));
+  if (!key) {
+    Post([refused = std::move(op.done)]() mutable { refused(-EBUSY); });
+    return {};
+  }
+  io_uring_sqe* entry = Entry();
+  prepare(entry);
+  io_uring_sqe_set_data64(entry, Pack(*key));
+  return OpId{*key};
+}
+
+void UringLoop::Adopt(int fd) {
+  const int flags = ::fcntl(fd, F_GETFL);
+  if (flags >= 0 && (flags & O_NONBLOCK) != 0) ::fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+}
+
+OpId UringLoop::Poll(int fd, uint32_t events, IoDone done) {
+  return Start(std::move(done),
+               [&](io_uring_sqe* entry) { io_uring_prep_poll_add(entry, fd, events); });
+}
+
+OpId UringLoop::Read(int fd, std::span<std::byte> into, IoDone done) {
+  return Start(std::move(done), [&](io_uring_sqe* entry) {
+    io_uring_prep_read(entry, fd, into.data(), Clamp(into.size()), static_cast<uint64_t>(-1));
+  });
+}
+
+OpId UringLoop::Write(int fd, std::span<const std::byte> from, IoDone done) {
+  return Start(std::move(done), [&](io_uring_sqe* entry) {
+    io_uring_prep_write(entry, fd, from.data(), Clamp(from.size()), static_cast<uint64_t>(-1));
+  });
+}
+
+OpId UringLoop::Receive(int fd, std::span<std::byte> into, IoDone done) {
+  return Start(std::move(done), [&](io_uring_sqe* entry) {
+    io_uring_prep_recv(entry, fd, into.data(), Clamp(into.size()), 0);
+  });
+}
+
+OpId UringLoop::Send(int fd, std::span<const std::byte> from, IoDone done) {
+  return Start(std::move(done), [&](io_uring_sqe* entry) {
+    io_uring_prep_send(entry, fd, from.data(), Clamp(from.size()), MSG_NOSIGNAL);
+  });
+}
+
+OpId UringLoop::Accept(int fd, IoDone done) {
+  return Start(std::move(done), [&](io_uring_sqe* entry) {
+    io_uring_prep_accept(entry, fd, nullptr, nullptr, SOCK_CLOEXEC);
+  });
+}
+
+OpId UringLoop::Connect(int fd, const sockaddr* address, socklen_t size, IoDone done) {
+  CHECK(size <= sizeof(sockaddr_storage));
+  auto copy = std::make_unique<sockaddr_storage>();
+  std::memcpy(copy.get(), address, size);
+  const auto* target = reinterpret_cast<const sockaddr*>(copy.get());
+  return Start(
+      std::move(done), [&](io_uring_sqe* entry) { io_uring_prep_connect(entry, fd, target, size); },
+      std::move(copy));
+}
+
+void UringLoop::Cancel(OpId op) {
+  if (ops_.Find(op.key) == nullptr) return;
+  io_uring_sqe* entry = Entry();
+  io_uring_prep_cancel64(entry, Pack(op.key), 0);
+  io_uring_sqe_set_data64(entry, kNobody);
+}
+
+void UringLoop::Wait(TimePoint until) {
+  Submit(until);
+  WokeUp();
+  ActivityScope scope(activity(), "i/o callback");
+  RanCompletions(RunCompletions());
+}
+
+void UringLoop::Submit(TimePoint until) {
+  io_uring* ring = &ring_->ring;
+  const bool waits = until > Now() && io_uring_cq_ready(ring) == 0;
+  if (!waits) {
+    // A turn with more work behind it: no system call unless there is something to submit or to
+    // collect.
+    const bool has_events =
+        (IO_URING_READ_ONCE(*ring->sq.kflags) & (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW)) != 0;
+    if (io_uring_sq_ready(ring) != 0 || has_events) io_uring_submit_and_get_events(ring);
+    return;
+  }
+  io_uring_cqe* first = nullptr;
+  if (until == kNever) {
+    io_uring_submit_and_wait(ring, 1);
+    return;
+  }
+  const Duration left = until - Now();
+  const auto seconds = std::chrono::floor<Seconds>(left);
+  __kernel_timespec timeout{.tv_sec = seconds.count(), .tv_nsec = (left - seconds).count()};
+  io_uring_submit_and_wait_timeout(ring, &first, 1, &timeout, nullptr);
+}
+
+size_t UringLoop::RunCompletions() {
+  io_uring* ring = &ring_->ring;
+  size_t ran = 0;
+  // Those that are there now; what callbacks cause comes in the next turn.
+  for (unsigned left = io_uring_cq_ready(ring); left > 0;) {
+    struct Completion {
+      uint64_t data;
+      int32_t result;
+    };
+    // Copied and given back before any callback runs: a callback may need room in the queue.
+    std::array<io_uring_cqe*, kCompletionsPerBatch> entries;
+    std::array<Completion, kCompletionsPerBatch> batch;
+    const unsigned count = io_uring_peek_batch_cqe(ring, entries.data(),
+                                                   std::min<unsigned>(left, kCompletionsPerBatch));
+    for (unsigned i = 0; i < count; ++i) batch[i] = {entries[i]->user_data, entries[i]->res};
+    io_uring_cq_advance(ring, count);
+    left -= count;
+    for (unsigned i = 0; i < count; ++i) {
+      const Completion& completion = batch[i];
+      if (completion.data == kWakeRead) {
+        ArmWake();
+      } else if (std::optional<Op> op = ops_.Remove(Unpack(completion.data))) {
+        op->done(completion.result);
+        ++ran;
+      }
+    }
+  }
+  return ran;
+}
+
+void UringLoop::WakeUp() {
+  const uint64_t one = 1;
+  (void)!::write(wake_.get(), &one, sizeof one);
+}
+
+// From ring to ring: the entry goes out with the submission that ends this turn anyway.
+void UringLoop::WakeUpOther(EventLoop& sleeper) {
+  const int target = ring_->has_messages ? MessageRingFd(sleeper) : -1;
+  if (target < 0) {
+    EventLoop::WakeUpOther(sleeper);
+    return;
+  }
+  io_uring_sqe* entry = Entry();
+  io_uring_prep_msg_ring(entry, target, 0, kWakeMessage, 0);
+  io_uring_sqe_set_data64(entry, kNobody);
+  io_uring_sqe_set_flags(entry, IOSQE_CQE_SKIP_SUCCESS);
+}
+
+int UringLoop::message_ring_fd() const { return ring_->has_messages ? ring_->ring.ring_fd : -1; }
+
+}  // namespace denselet::reactor

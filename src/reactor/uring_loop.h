@@ -1,0 +1,71 @@
+// The loop on io_uring: one ring, one issuing thread, completions run only when that thread asks
+// (deferred task run), so that nothing interrupts a turn. Older kernels get the next best form of
+// the ring; see uring_loop.cc.
+#pragma once
+
+#include <memory>
+
+#include "reactor/event_loop.h"
+#include "reactor/kernel_io.h"
+#include "reactor/unique_fd.h"
+
+struct io_uring_sqe;
+
+namespace denselet::reactor {
+
+class UringLoop final : public EventLoop, private KernelIo {
+ public:
+  // kUnsupported when this kernel has no io_uring that will do, or forbids it. The calling thread
+  // becomes the ring's only issuer: make the loop on the thread that runs it.
+  static Result<std::unique_ptr<EventLoop>> Make(const Clock& clock, const LoopOptions& options);
+  ~UringLoop() override;
+
+  Io& io() override { return *this; }
+  std::string_view backend_name() const override { return "uring"; }
+
+ private:
+  struct Op {
+    IoDone done;
+    std::unique_ptr<sockaddr_storage>
+        address;  // of a connect: the kernel reads it when the entry is submitted
+  };
+
+  struct Ring;
+
+  UringLoop(const Clock& clock, const LoopOptions& options, std::unique_ptr<Ring> ring,
+            UniqueFd wake);
+
+  // EventLoop
+  void Wait(TimePoint until) override;
+  void WakeUp() override;
+  void WakeUpOther(EventLoop& sleeper) override;
+  int message_ring_fd() const override;
+
+  // Io
+  void Adopt(int fd) override;
+  OpId Poll(int fd, uint32_t events, IoDone done) override;
+  OpId Read(int fd, std::span<std::byte> into, IoDone done) override;
+  OpId Write(int fd, std::span<const std::byte> from, IoDone done) override;
+  OpId Receive(int fd, std::span<std::byte> into, IoDone done) override;
+  OpId Send(int fd, std::span<const std::byte> from, IoDone done) override;
+  OpId Accept(int fd, IoDone done) override;
+  OpId Connect(int fd, const sockaddr* address, socklen_t size, IoDone done) override;
+  void Cancel(OpId op) override;
+
+  // A submission entry; when the queue is full, what is in it is submitted first.
+  io_uring_sqe* Entry();
+  // Keeps the callback, lets `prepare` fill an entry, and names both with one key.
+  template <class Prepare>
+  OpId Start(IoDone done, Prepare prepare, std::unique_ptr<sockaddr_storage> address = nullptr);
+  void ArmWake();
+  void Submit(TimePoint until);
+  size_t RunCompletions();
+  void CancelEverything();
+
+  const std::unique_ptr<Ring> ring_;
+  const UniqueFd wake_;
+  uint64_t wake_value_ = 0;
+  SlotMap<Op> ops_;
+};
+
+}  // namespace denselet::reactor

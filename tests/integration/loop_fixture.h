@@ -1,0 +1,71 @@
+// A real loop of each backend that this kernel has, driven on the test's own thread.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "reactor/event_loop.h"
+#include "reactor/real_clock.h"
+#include "reactor/shard.h"
+
+namespace denselet::reactor {
+
+inline std::vector<Backend> AvailableBackends() {
+  const RealClock clock;
+  std::vector<Backend> backends = {Backend::kEpoll};
+  if (ProbeBackend(clock) == Backend::kUring) backends.push_back(Backend::kUring);
+  return backends;
+}
+
+inline std::string NameOfBackend(const testing::TestParamInfo<Backend>& info) {
+  return std::string(BackendName(info.param));
+}
+
+// Use: class MyTest : public LoopTest {}; INSTANTIATE_LOOP_TEST(MyTest); TEST_P(MyTest, Behaviour)
+// {...}
+class LoopTest : public testing::TestWithParam<Backend> {
+ protected:
+  static constexpr Duration kPatience = Seconds(20);
+
+  LoopTest() : loop_(std::move(*MakeEventLoop(GetParam(), clock_))) {}
+
+  Loop& loop() { return *loop_; }
+  Io& io() { return loop_->io(); }
+
+  // Turns until `done()`; fails the test when that takes longer than kPatience.
+  template <class Predicate>
+  [[nodiscard]] bool RunUntil(Predicate done) {
+    const TimePoint limit = After(clock_.Now(), kPatience);
+    while (!done()) {
+      if (clock_.Now() > limit) {
+        ADD_FAILURE() << "nothing happened for " << FormatDuration(kPatience);
+        return false;
+      }
+      // Short sleeps: what makes done() true may happen before the loop would go to sleep for long.
+      loop_->RunTurn(After(clock_.Now(), Milliseconds(2)));
+    }
+    return true;
+  }
+
+  RealClock clock_;
+  std::unique_ptr<EventLoop> loop_;
+};
+
+// The same with a shard around the loop, for what posts from other threads.
+class ShardTest : public LoopTest {
+ protected:
+  ShardTest() : shard_(0, *loop_, 1, MailLimits{}, all_) { all_.push_back(&shard_); }
+
+  std::vector<Shard*> all_;
+  Shard shard_;
+};
+
+}  // namespace denselet::reactor
+
+#define INSTANTIATE_LOOP_TEST(Fixture)                                                  \
+  INSTANTIATE_TEST_SUITE_P(Loops, Fixture,                                              \
+                           testing::ValuesIn(::denselet::reactor::AvailableBackends()), \
+                           ::denselet::reactor::NameOfBackend)
