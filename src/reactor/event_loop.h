@@ -28,6 +28,10 @@ struct LoopOptions {
   // others.
   size_t timers_per_turn_max = 4096;
   size_t messages_per_turn_max = 4096;
+  // How long a loop looks for mail before it sleeps, when answers have lately come that soon: about
+  // what a sleep and a wake-up cost, so that it never costs more than twice the best choice. An
+  // idle loop does not spin.
+  Duration spin_max = Microseconds(30);
   // A turn longer than this is reported, with the name of the work that was the longest in it.
   Duration stall_threshold = Milliseconds(100);
 };
@@ -43,6 +47,8 @@ struct LoopStats {
   uint64_t timers = 0;        // timers run
   uint64_t messages = 0;      // messages of other threads run
   uint64_t completions = 0;   // I/O callbacks run
+  uint64_t spins = 0;         // looks for mail before sleep
+  uint64_t spins_paid = 0;    // that found some
   uint64_t wakeups_sent = 0;  // to other loops
   size_t task_queue_longest = 0;
 };
@@ -101,6 +107,9 @@ class EventLoop : public Loop {
   // Starts what is to be started, sleeps until completions, a wake-up or `until` (kNever: no limit;
   // not later than now: does not sleep), runs the callbacks of what completed.
   virtual void Wait(TimePoint until) = 0;
+  // Has Wait something to run without sleeping? Asked while spinning, so without a system call;
+  // false when unknown.
+  virtual bool HasCompletions() const { return false; }
   // Makes Wait return; any thread.
   virtual void WakeUp() = 0;
   // Makes `sleeper` return from its Wait; on this loop's thread. The default is the system call of
@@ -123,6 +132,9 @@ class EventLoop : public Loop {
 
  private:
   bool HasMail() const;
+  // Looks for mail for a while; true when there is some, or something else to do.
+  bool SpinForMail(TimePoint until);
+  void LearnFromSleep(TimePoint fell_asleep);
   void RunMail();
   void RunTimers();
   void RunTasks();
@@ -143,6 +155,7 @@ class EventLoop : public Loop {
   TimePoint phase_began_;  // also: the latest reading of the clock in this turn
   Duration longest_phase_{};
   const char* longest_phase_doing_ = "";
+  int spin_credit_ = 0;  // earned by sleeps that mail ended at once, spent by spinning in vain
   bool in_turn_ = false;
   bool stopping_ = false;
 

@@ -69,35 +69,31 @@ bool Mailbox::HasMail() const {
 
 size_t Mailbox::Deliver(size_t messages_max) {
   size_t delivered = 0;
-  uint64_t foreign_replies = 0;
   // Every lane gets its share: a flood of one sender does not hold up the others.
-  delivered += DeliverLanes(foreign_, messages_max, foreign_replies);
-  foreign_replies_reserved_ -= foreign_replies;
-  for (const auto& lanes : lanes_) {
-    uint64_t replies = 0;
-    delivered += DeliverLanes(*lanes, messages_max, replies);
-  }
+  delivered += DeliverLanes(foreign_, messages_max, &foreign_replies_reserved_);
+  for (const auto& lanes : lanes_) delivered += DeliverLanes(*lanes, messages_max, nullptr);
   return delivered;
 }
 
 template <class L>
-size_t Mailbox::DeliverLanes(L& lanes, size_t messages_max, uint64_t& replies) {
-  size_t delivered = 0;
+size_t Mailbox::DeliverLanes(L& lanes, size_t messages_max, size_t* reserved) {
+  size_t replies = 0, requests = 0;
   // Replies first: they end work, requests begin some.
-  for (; delivered < messages_max; ++delivered, ++replies) {
+  for (; replies < messages_max; ++replies) {
     std::optional<Message> message = lanes.replies.TryPop();
     if (!message) break;
+    // Before it runs: what it starts may need the place again.
+    if (reserved != nullptr) --*reserved;
     Run(std::move(*message));
   }
-  stats_.replies += replies;
-  const size_t before_requests = delivered;
-  for (; delivered < messages_max; ++delivered) {
+  for (; replies + requests < messages_max; ++requests) {
     std::optional<Message> message = lanes.requests.TryPop();
     if (!message) break;
     Run(std::move(*message));
   }
-  stats_.requests += delivered - before_requests;
-  return delivered + DeliverHints(lanes, messages_max);
+  stats_.replies += replies;
+  stats_.requests += requests;
+  return replies + requests + DeliverHints(lanes, messages_max);
 }
 
 template <class L>

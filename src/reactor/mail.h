@@ -92,8 +92,9 @@ class Mailbox final : public Inbox {
     std::atomic<bool> hints_lost = false;
   };
 
+  // `reserved`: the count of reserved places that its replies give back, if it has one.
   template <class L>
-  size_t DeliverLanes(L& lanes, size_t messages_max, uint64_t& replies);
+  size_t DeliverLanes(L& lanes, size_t messages_max, size_t* reserved);
   template <class L>
   size_t DeliverHints(L& lanes, size_t messages_max);
   void Run(Message message);

@@ -52,10 +52,12 @@ Result<std::unique_ptr<Shards>> Shards::Start(const ShardsOptions& options, cons
 
   std::unique_ptr<Shards> shards(new Shards);
   std::latch made(count), known(1);
+  // Shared, because each thread leaves it last.
+  const auto stopped = std::make_shared<std::latch>(count);
   for (uint32_t i = 0; i < count; ++i) shards->threads_.push_back(std::make_unique<Thread>());
   for (uint32_t i = 0; i < count; ++i) {
     Thread& self = *shards->threads_[i];
-    self.thread = std::thread([&, i] {
+    self.thread = std::thread([&, i, stopped] {
       NameThread(i);
       if (options.pinning == Pinning::kPinned && !cpus.empty()) PinTo(cpus[i % cpus.size()]);
       // Made on its own thread: a ring accepts submissions only of the thread that made it.
@@ -69,7 +71,9 @@ Result<std::unique_ptr<Shards>> Shards::Start(const ShardsOptions& options, cons
       made.count_down();
       known.wait();  // until every shard knows the others
       if (!shards->all_.empty()) self.loop->Run();
-      // Here, where they lived: what is left in the loop dies on its own thread.
+      // Not before the last one has ended its last turn: until then the others may send us mail.
+      // And here, where they lived: what is left in the loop dies on its own thread.
+      stopped->arrive_and_wait();
       self.shard.reset();
       self.loop.reset();
     });
@@ -101,13 +105,14 @@ bool Shards::TryPost(uint32_t shard, UniqueFunction<void(Shard&)> work) {
 }
 
 void Shards::RunAndWait(uint32_t shard, UniqueFunction<void(Shard&)> work) {
-  std::latch done(1);
-  auto run = [&](Shard& target) {
+  // Shared: the shard is still inside count_down() when wait() here returns.
+  const auto done = std::make_shared<std::latch>(1);
+  auto run = [&work, done](Shard& target) {
     work(target);
-    done.count_down();
+    done->count_down();
   };
   while (!TryPost(shard, run)) std::this_thread::yield();
-  done.wait();
+  done->wait();
 }
 
 std::vector<StuckShard> Shards::FindStuck(TimePoint now, Duration limit) const {

@@ -24,8 +24,8 @@ struct ShardsOptions {
   uint32_t count = 0;
   Backend backend = Backend::kUring;
   Pinning pinning = Pinning::kPinned;
-  LoopOptions loop;
-  MailLimits mail;
+  LoopOptions loop = {};
+  MailLimits mail = {};
 };
 
 struct StuckShard {

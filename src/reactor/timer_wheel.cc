@@ -1,9 +1,12 @@
 #include "reactor/timer_wheel.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <bit>
 #include <chrono>
 #include <limits>
+#include <new>
 #include <utility>
 
 #include "base/check.h"
@@ -25,6 +28,17 @@ constexpr TimePoint TimeOf(int64_t tick) { return TimePoint(Milliseconds(tick));
 constexpr int64_t kTickMax = TickDown(kNever);
 
 }  // namespace
+
+void* TimerWheel::NewPage(PageKind kind) {
+  void* page = ::operator new (kPageBytes, std::align_val_t{kPageBytes});
+  // Only a wish: a kernel without huge pages refuses, and gives small ones.
+  if (kind == PageKind::kHuge) ::madvise(page, kPageBytes, MADV_HUGEPAGE);
+  return page;
+}
+
+void TimerWheel::FreePage::operator()(void* page) const {
+  ::operator delete (page, std::align_val_t{kPageBytes});
+}
 
 void TimerWheel::Occupancy::Set(Index slot) {
   words[slot / 64] |= uint64_t{1} << (slot % 64);
@@ -49,16 +63,18 @@ TimerWheel::Index TimerWheel::Occupancy::FirstFrom(Index slot) const {
 }
 
 TimerWheel::TimerWheel(TimePoint now) : now_(now), tick_(TickDown(now)) {
-  static_assert(sizeof(Node) == 24 && sizeof(TaskCell) == 64);
+  static_assert(sizeof(Node) == 32 && sizeof(Cell) == 64);
   static_assert((kTickMax >> (kLevels * kLevelBits - 1)) == 0, "the top level must not wrap");
-  while (NodesEnd() < kTimersBegin) AddChunk();
+  for (; nodes_end_ < kTimersBegin; ++nodes_end_) {
+    ::new (nodes_.Place(nodes_end_)) Node{0, nodes_end_, nodes_end_, 0};
+  }
 }
 
 TimerWheel::~TimerWheel() {
   CHECK(!running_);
   // One by one and with the wheel intact, because a task's destructor may disarm others.
   while (size_ > 0) {
-    for (Index i = kTimersBegin; i < NodesEnd(); ++i) {
+    for (Index i = kTimersBegin; i < nodes_end_; ++i) {
       if (TaskAt(i)) Disarm(TimerId{{i, At(i).generation}});
     }
   }
@@ -77,8 +93,9 @@ TimerId TimerWheel::Arm(TimePoint when, Task task) {
 
 bool TimerWheel::Disarm(TimerId timer) {
   const Index index = timer.key.index;
-  if (timer.key.generation == 0 || index >= NodesEnd()) return false;
+  if (timer.key.generation == 0 || index >= nodes_end_) return false;
   if (At(index).generation != timer.key.generation) return false;
+  __builtin_prefetch(&TaskAt(index), 1);  // one cache miss at the same time as those of Forget
   Forget(index);
   // In place, which saves a move. The node is free only afterwards: the task's destructor may arm.
   TaskAt(index) = nullptr;
@@ -105,8 +122,7 @@ void TimerWheel::RunFirstDue() {
   Forget(index);
   Task task = std::move(TaskAt(index));
   GiveFree(index);
-  // The next one's lines arrive while this one runs. A head instead of a timer is harmless, but has
-  // no task.
+  // The next task arrives in the cache while this one runs.
   const Index next = At(kDue).next;
   if (next >= kTimersBegin) __builtin_prefetch(&TaskAt(next));
   task();
@@ -123,7 +139,7 @@ TimePoint TimerWheel::NextDue() const {
 }
 
 TimerWheel::Index TimerWheel::ListFor(Tick tick) const {
-  if (tick > kTickMax) return kNotInTime;
+  if (tick > kTickMax) return kNeverDue;
   int level = 0;
   while (SlotsBetween(level, tick_, tick) >= kLevelSlots) ++level;
   return ListAt(level, SlotOf(level, tick));
@@ -176,8 +192,11 @@ void TimerWheel::Cascade(const Slot& slot) {
 }
 
 TimerWheel::Index TimerWheel::TakeFree() {
-  if (free_head_ == kNone) AddChunk();
-  return std::exchange(free_head_, At(free_head_).next);
+  if (free_head_ != kNone) return std::exchange(free_head_, At(free_head_).next);
+  CHECK(nodes_end_ < kTimersBegin + kTimersMax);
+  ::new (nodes_.Place(nodes_end_)) Node{0, kNone, kNone, 1};
+  ::new (cells_.Place(nodes_end_ - kTimersBegin)) Cell;
+  return nodes_end_++;
 }
 
 void TimerWheel::GiveFree(Index index) {
@@ -186,20 +205,6 @@ void TimerWheel::GiveFree(Index index) {
   if (node.generation == 0) return;
   node.next = free_head_;
   free_head_ = index;
-}
-
-void TimerWheel::AddChunk() {
-  const Index begin = NodesEnd();
-  const Index end = begin + kChunkNodes;
-  CHECK(end <= kTimersBegin + kTimersMax);
-  nodes_.push_back(std::make_unique<Node[]>(kChunkNodes));
-  tasks_.push_back(end > kTimersBegin ? std::make_unique<TaskCell[]>(kChunkNodes) : nullptr);
-  for (Index i = begin; i < std::min(end, kTimersBegin); ++i) At(i).prev = At(i).next = i;
-  // Backwards, so that the lowest is taken first.
-  for (Index i = end; i > std::max(begin, kTimersBegin); --i) {
-    At(i - 1).generation = 1;
-    GiveFree(i - 1);
-  }
 }
 
 void TimerWheel::NoteTick(Index list, Tick tick) {
@@ -218,14 +223,12 @@ void TimerWheel::NoteEmpty(Index list) {
 }
 
 void TimerWheel::PushBack(Index list, Index index) {
-  Node& node = At(index);
-  NoteTick(list, node.tick);
+  NoteTick(list, At(index).tick);
   Link(At(list).prev, index, list);
 }
 
 void TimerWheel::PushFront(Index list, Index index) {
-  Node& node = At(index);
-  NoteTick(list, node.tick);
+  NoteTick(list, At(index).tick);
   Link(list, index, At(list).next);
 }
 
@@ -240,6 +243,9 @@ void TimerWheel::Link(Index prev, Index index, Index next) {
 // From here on no id names the timer.
 void TimerWheel::Forget(Index index) {
   Node& node = At(index);
+  // Stores become visible in order, so two that miss the cache would wait one for the other.
+  __builtin_prefetch(&At(node.prev), 1);
+  __builtin_prefetch(&At(node.next), 1);
   At(node.prev).next = node.next;
   At(node.next).prev = node.prev;
   if (node.prev == node.next) NoteEmpty(node.prev);  // only a head is alone

@@ -209,15 +209,19 @@ void UringLoop::Wait(TimePoint until) {
   RanCompletions(RunCompletions());
 }
 
+bool UringLoop::HasCompletions() const {
+  const io_uring& ring = ring_->ring;
+  return io_uring_sq_ready(&ring) != 0 || io_uring_cq_ready(&ring) != 0 ||
+         (IO_URING_READ_ONCE(*ring.sq.kflags) & (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW)) != 0;
+}
+
 void UringLoop::Submit(TimePoint until) {
   io_uring* ring = &ring_->ring;
   const bool waits = until > Now() && io_uring_cq_ready(ring) == 0;
   if (!waits) {
     // A turn with more work behind it: no system call unless there is something to submit or to
     // collect.
-    const bool has_events =
-        (IO_URING_READ_ONCE(*ring->sq.kflags) & (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW)) != 0;
-    if (io_uring_sq_ready(ring) != 0 || has_events) io_uring_submit_and_get_events(ring);
+    if (HasCompletions()) io_uring_submit_and_get_events(ring);
     return;
   }
   io_uring_cqe* first = nullptr;

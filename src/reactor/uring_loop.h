@@ -37,6 +37,7 @@ class UringLoop final : public EventLoop, private KernelIo {
 
   // EventLoop
   void Wait(TimePoint until) override;
+  bool HasCompletions() const override;
   void WakeUp() override;
   void WakeUpOther(EventLoop& sleeper) override;
   int message_ring_fd() const override;
