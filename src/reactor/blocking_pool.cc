@@ -1,0 +1,365 @@
+#include "reactor/blocking_pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <thread>
+
+namespace denselet::reactor {
+
+// Why a job ends before its call has returned.
+enum class BlockingPool::Reason : uint8_t { kDeadline, kCancelled, kStopping };
+
+// Who is to hear of a job's end, and the place for telling it.
+struct BlockingPool::Waiter {
+  std::unique_ptr<Asker> asker;
+  ForeignSlot slot;
+};
+
+struct BlockingPool::Job {
+  BlockingCall call;
+  Context context;
+  uint32_t shard;
+  Work work;
+  std::optional<Waiter> waiter;  // none: Dispose
+};
+
+struct BlockingPool::Running {
+  BlockingCall call;
+  uint32_t shard;
+  TimePoint since;
+  std::optional<Waiter> waiter;  // none: Dispose, or abandoned
+  bool abandoned = false;
+};
+
+// Everything below `mutex` is under it. It is held for moving a few pointers, never during a call.
+// Answers are posted under it too (a push that never waits): once Stop() has abandoned a job, its
+// worker cannot be just about to post to a shard that goes.
+struct BlockingPool::State {
+  using Jobs = std::map<JobId, Job>;
+  using Lock = std::unique_lock<std::mutex>;
+
+  State(const Clock& pool_clock, const BlockingPoolOptions& pool_options);
+
+  // On the home shard: the end of a job, if it has not come otherwise.
+  void End(JobId id, Reason reason);
+
+  // The caller holds the mutex.
+  static bool HasWorker(const std::shared_ptr<State>& self);
+  void Add(JobId id, Job job);
+  [[nodiscard]] Jobs::node_type Withdraw(JobId id, Reason reason);
+  void Abandon(Running& job, Reason reason);
+  void LeaveLane(Lane lane, JobId id);
+  void RunFirst(Lock& lock);
+  size_t Waiting() const { return ready.size() + held.size(); }
+  bool Full() const {
+    return Waiting() + running.size() >= options.queue_max + options.workers_max;
+  }
+  TimePoint Now() const { return clock == nullptr ? TimePoint{} : clock->Now(); }
+
+  void RunWorker(uint32_t index);
+  void Stop();
+
+  const BlockingPoolOptions options;
+  cpu_set_t cpus;
+  bool has_cpus;
+  std::atomic<uint64_t> next_number = 1;
+
+  std::mutex mutex;
+  std::condition_variable work_came, worker_left;
+  const Clock* clock;  // null after Stop: it goes with main, and a hung worker does not
+  Jobs ready;          // what a worker may take
+  Jobs held;           // what waits behind another job of its lane
+  std::map<JobId, Running> running;
+  std::map<uint64_t, std::deque<JobId>> lanes;  // the first of each is ready or running
+  uint32_t workers = 0;
+  uint32_t workers_started = 0;
+  size_t idle = 0;
+  bool stopping = false;
+  uint64_t finished_total = 0;
+  uint64_t abandoned_total = 0;
+  uint64_t refused_total = 0;
+};
+
+namespace {
+
+Error InCall(const BlockingCall& call, ErrorCode code, const char* message) {
+  const Error error(code, message);
+  return call.subject.empty() ? error.With(call.doing) : error.With(call.doing, call.subject);
+}
+
+// A thread is born with its maker's mask: so a worker never takes a signal meant for the process.
+class AllSignalsBlocked {
+ public:
+  AllSignalsBlocked() {
+    sigset_t all;
+    ::sigfillset(&all);
+    CHECK(::pthread_sigmask(SIG_SETMASK, &all, &before_) == 0);
+  }
+  ~AllSignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
+  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+BlockingPool::BlockingPool(const Clock& clock, const BlockingPoolOptions& options)
+    : state_(std::make_shared<State>(clock, options)) {
+  CHECK(options.workers_max > 0 && options.queue_max > 0);
+}
+
+BlockingPool::~BlockingPool() { Stop(); }
+
+void BlockingPool::Stop() { state_->Stop(); }
+
+Lane BlockingPool::MakeLane() { return {state_->next_number.fetch_add(1)}; }
+
+void BlockingPool::Deliver(std::unique_ptr<Asker> asker, Answer answer) {
+  asker->loop.Disarm(asker->deadline);
+  asker->cancel.Forget();
+  answer(*asker);
+}
+
+void BlockingPool::Tell(Waiter waiter, Answer answer) {
+  waiter.slot.Post([asker = std::move(waiter.asker), answer = std::move(answer)]() mutable {
+    Deliver(std::move(asker), std::move(answer));
+  });
+}
+
+BlockingPool::Answer BlockingPool::Refusal(Error error) {
+  return [error = std::move(error)](Asker& asker) mutable { asker.Refuse(std::move(error)); };
+}
+
+void BlockingPool::Start(Shard& home, const Context& context, BlockingCall call, Work work,
+                         std::unique_ptr<Asker> asker) {
+  const auto refuse = [&](ErrorCode code, const char* message) {
+    home.loop().Post(
+        [asker = std::move(asker), answer = Refusal(InCall(call, code, message))]() mutable {
+          Deliver(std::move(asker), std::move(answer));
+        });
+  };
+  if (context.cancel.cancelled()) {
+    return refuse(ErrorCode::kCancelled, "cancelled before it began");
+  }
+  if (context.Expired(home.loop().Now())) {
+    return refuse(ErrorCode::kDeadlineExceeded, "the deadline passed before it began");
+  }
+  const JobId id{context.priority, state_->next_number.fetch_add(1)};
+  if (context.deadline != kNever) {
+    asker->deadline = home.loop().Arm(context.deadline,
+                                      [state = state_, id] { state->End(id, Reason::kDeadline); });
+  }
+  asker->cancel =
+      context.cancel.OnCancel([state = state_, id] { state->End(id, Reason::kCancelled); });
+
+  std::optional<ForeignSlot> slot = home.ReserveForeign();
+  const State::Lock lock(state_->mutex);
+  if (state_->stopping) return refuse(ErrorCode::kCancelled, "the blocking pool has stopped");
+  if (!slot || state_->Full() || !State::HasWorker(state_)) {
+    ++state_->refused_total;
+    return refuse(ErrorCode::kOverloaded, slot ? "too many blocking calls wait"
+                                               : "too many answers to this shard are outstanding");
+  }
+  state_->Add(id, {std::move(call), context, home.index(), std::move(work),
+                   Waiter{std::move(asker), std::move(*slot)}});
+}
+
+void BlockingPool::Dispose(Shard& home, BlockingCall call, UniqueFunction<void()> work) {
+  const JobId id{Priority::kNormal, state_->next_number.fetch_add(1)};
+  {
+    const State::Lock lock(state_->mutex);
+    if (State::HasWorker(state_)) {
+      auto run = [work = std::move(work)]() mutable -> Answer {
+        work();
+        return nullptr;
+      };
+      return state_->Add(id, {std::move(call), {}, home.index(), std::move(run), std::nullopt});
+    }
+  }
+  work();
+}
+
+BlockingPoolSnapshot BlockingPool::Snapshot() const {
+  BlockingPoolSnapshot snapshot;
+  const State::Lock lock(state_->mutex);
+  for (const auto& [id, job] : state_->running) {
+    snapshot.running.push_back(
+        {job.call.doing, job.call.subject, job.since, job.shard, job.abandoned});
+    if (job.abandoned) ++snapshot.abandoned;
+  }
+  std::sort(snapshot.running.begin(), snapshot.running.end(),
+            [](const auto& a, const auto& b) { return a.since < b.since; });
+  snapshot.waiting = state_->Waiting();
+  snapshot.workers = state_->workers;
+  snapshot.finished_total = state_->finished_total;
+  snapshot.abandoned_total = state_->abandoned_total;
+  snapshot.refused_total = state_->refused_total;
+  return snapshot;
+}
+
+BlockingPool::State::State(const Clock& pool_clock, const BlockingPoolOptions& pool_options)
+    : options(pool_options), clock(&pool_clock) {
+  // Read here, in main: workers are started by pinned shards and would inherit their one CPU.
+  CPU_ZERO(&cpus);
+  has_cpus = ::sched_getaffinity(0, sizeof cpus, &cpus) == 0;
+}
+
+// Starts one more worker when none is free for one more job. Detached from the start: Stop() waits
+// for their number, so that one that hangs is no special case.
+bool BlockingPool::State::HasWorker(const std::shared_ptr<State>& self) {
+  const bool wanted = !self->stopping && self->idle <= self->ready.size();
+  if (!wanted || self->workers == self->options.workers_max) return self->workers > 0;
+  try {
+    const AllSignalsBlocked blocked;
+    std::thread([self, index = self->workers_started] { self->RunWorker(index); }).detach();
+    ++self->workers;
+    ++self->workers_started;
+  } catch (const std::system_error&) {
+    // No thread to be had: the job waits for one that exists, if any does.
+  }
+  return self->workers > 0;
+}
+
+void BlockingPool::State::Add(JobId id, Job job) {
+  bool first = true;
+  if (const uint64_t lane = job.call.lane.number; lane != 0) {
+    lanes[lane].push_back(id);
+    first = lanes[lane].size() == 1;
+  }
+  (first ? ready : held).emplace(id, std::move(job));
+  if (first) work_came.notify_one();
+}
+
+void BlockingPool::State::End(JobId id, Reason reason) {
+  Jobs::node_type dropped;  // dies after the lock: what it owns may take long to give back
+  const Lock lock(mutex);
+  dropped = Withdraw(id, reason);
+}
+
+// Takes out a job that waits, abandons one that runs; one that has ended is not found.
+BlockingPool::State::Jobs::node_type BlockingPool::State::Withdraw(JobId id, Reason reason) {
+  Jobs::node_type node = ready.extract(id);
+  if (!node) node = held.extract(id);
+  if (!node) {
+    const auto found = running.find(id);
+    if (found != running.end()) Abandon(found->second, reason);
+    return node;
+  }
+  Job& job = node.mapped();
+  CHECK(job.waiter);  // what Dispose added is withdrawn by nobody
+  const bool late = reason == Reason::kDeadline;
+  const char* const message = late ? "the deadline passed while it waited for a thread"
+                              : reason == Reason::kCancelled
+                                  ? "cancelled while it waited for a thread"
+                                  : "the blocking pool stopped before its turn came";
+  Tell(std::move(*job.waiter),
+       Refusal(
+           InCall(job.call, late ? ErrorCode::kDeadlineExceeded : ErrorCode::kCancelled, message)));
+  LeaveLane(job.call.lane, id);
+  return node;
+}
+
+void BlockingPool::State::Abandon(Running& job, Reason reason) {
+  if (!job.waiter) return;
+  const char* const message =
+      reason == Reason::kDeadline    ? "still under way when the deadline passed"
+      : reason == Reason::kCancelled ? "still under way when it was cancelled"
+                                     : "still under way when the blocking pool stopped";
+  Tell(std::move(*job.waiter), Refusal(InCall(job.call, ErrorCode::kUnknownOutcome, message)));
+  job.waiter.reset();
+  job.abandoned = true;
+  ++abandoned_total;
+}
+
+void BlockingPool::State::LeaveLane(Lane lane, JobId id) {
+  const auto found = lanes.find(lane.number);
+  if (found == lanes.end()) return;
+  std::deque<JobId>& jobs = found->second;
+  std::erase(jobs, id);
+  if (jobs.empty()) {
+    lanes.erase(found);
+  } else if (Jobs::node_type next = held.extract(jobs.front())) {
+    ready.insert(std::move(next));
+    work_came.notify_one();
+  }
+}
+
+void BlockingPool::State::RunWorker(uint32_t index) {
+  ::pthread_setname_np(::pthread_self(), ("blocking-" + std::to_string(index)).c_str());
+  if (has_cpus) (void)::sched_setaffinity(0, sizeof cpus, &cpus);  // a wish: CPUs come and go
+  Lock lock(mutex);
+  while (true) {
+    ++idle;
+    work_came.wait(lock, [this] { return stopping || !ready.empty(); });
+    --idle;
+    if (ready.empty()) break;
+    RunFirst(lock);
+  }
+  --workers;
+  worker_left.notify_all();
+}
+
+void BlockingPool::State::RunFirst(Lock& lock) {
+  const JobId id = ready.begin()->first;
+  const Context& context = ready.begin()->second.context;
+  // The home shard may be too busy to have noticed.
+  std::optional<Reason> reason;
+  if (context.cancel.cancelled()) reason = Reason::kCancelled;
+  if (context.deadline != kNever && context.Expired(Now())) reason = Reason::kDeadline;
+
+  Answer answer;
+  if (reason) {
+    const Jobs::node_type dropped = Withdraw(id, *reason);
+    lock.unlock();
+  } else {
+    Jobs::node_type node = ready.extract(id);
+    Job& job = node.mapped();
+    const Lane lane = job.call.lane;
+    running.emplace(id, Running{job.call, job.shard, Now(), std::move(job.waiter)});
+    lock.unlock();
+    answer = job.work();
+    job.work = nullptr;  // what it owns is given back before anybody hears of the end
+    lock.lock();
+    const auto ended = running.extract(id);
+    std::optional<Waiter>& waiter = ended.mapped().waiter;
+    ++finished_total;
+    if (waiter) Tell(std::move(*waiter), std::move(answer));
+    LeaveLane(lane, id);
+    lock.unlock();
+  }
+  answer = nullptr;  // one that came too late dies here, not under the lock
+  lock.lock();
+}
+
+void BlockingPool::State::Stop() {
+  std::vector<Jobs::node_type> dropped;
+  std::vector<JobId> waiting;
+  Lock lock(mutex);
+  if (stopping) return;
+  stopping = true;
+  for (const Jobs* jobs : {&ready, &held}) {
+    for (const auto& [id, job] : *jobs) {
+      if (job.waiter) waiting.push_back(id);
+    }
+  }
+  for (const JobId id : waiting) dropped.push_back(Withdraw(id, Reason::kStopping));
+  work_came.notify_all();
+  worker_left.wait_for(lock, options.stop_wait_max, [this] { return workers == 0; });
+  for (auto& [id, job] : running) Abandon(job, Reason::kStopping);
+  clock = nullptr;
+  lock.unlock();
+}
+
+}  // namespace denselet::reactor

@@ -1,0 +1,35 @@
+// The file operations as plain blocking functions: what PoolFileSystem runs on a worker. They know
+// nothing of shards, threads or contexts; their errors name the operation and the path:
+// read "/etc/hosts": No such file or directory
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "reactor/api/file_system.h"
+#include "reactor/unique_fd.h"
+
+namespace denselet::reactor::file_calls {
+
+Result<std::string> Read(const std::string& path, size_t bytes_max);
+Status Replace(const std::string& path, std::string_view content, uint32_t mode, Durability);
+Status WriteControl(const std::string& path, std::string_view text);
+
+// `path` is for the errors.
+Result<UniqueFd> Open(const std::string& path, OpenMode open_mode, uint32_t mode);
+Result<std::string> ReadAt(int fd, const std::string& path, uint64_t offset, size_t bytes_max);
+Status Append(int fd, const std::string& path, std::string_view data);
+Status Sync(int fd, const std::string& path);
+
+Status Rename(const std::string& from, const std::string& to);
+Status MakeDirectories(const std::string& path, uint32_t mode);
+Status Unlink(const std::string& path);
+Status RemoveDirectory(const std::string& path);
+Result<FileInfo> Stat(const std::string& path);
+Result<std::vector<DirectoryEntry>> List(const std::string& path, size_t entries_max);
+
+}  // namespace denselet::reactor::file_calls
