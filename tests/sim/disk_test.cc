@@ -1,0 +1,105 @@
+#include "tests/sim/disk.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "tests/sim/sim_file_system.h"
+#include "tests/sim/world.h"
+
+namespace denselet::sim {
+namespace {
+
+using reactor::Durability;
+using reactor::OpenMode;
+
+TEST(Disk, SyncedFilesSurviveACrash) {
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    Disk disk;
+    SeededRandom random(seed);
+    ASSERT_TRUE(disk.ReplaceFile("/f", "synced", 0600, Durability::kSynced, {}));
+    disk.Crash(random);
+    EXPECT_EQ(*disk.ReadFile("/f", 100), "synced");
+  }
+}
+
+TEST(Disk, UnsyncedChangesMayBeLostOrKeptButNeverInPart) {
+  bool lost = false, kept = false;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    Disk disk;
+    SeededRandom random(seed);
+    ASSERT_TRUE(disk.ReplaceFile("/f", "old", 0600, Durability::kSynced, {}));
+    ASSERT_TRUE(disk.ReplaceFile("/f", "newer", 0600, Durability::kCached, {}));
+    disk.Crash(random);
+    const std::string content = *disk.ReadFile("/f", 100);
+    EXPECT_TRUE(content == "old" || content == "newer") << content;
+    lost |= content == "old";
+    kept |= content == "newer";
+  }
+  EXPECT_TRUE(lost);
+  EXPECT_TRUE(kept);
+}
+
+TEST(Disk, AppendedDataMayBeTornBehindTheLastSync) {
+  bool torn = false;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    Disk disk;
+    SeededRandom random(seed);
+    const auto file = disk.Open("/f", OpenMode::kCreateNew, 0600, {});
+    ASSERT_TRUE(file);
+    (*file)->content = "kept";
+    disk.Sync(*file);
+    (*file)->content += "tail";
+    disk.Crash(random);
+    const std::string content = *disk.ReadFile("/f", 100);
+    EXPECT_TRUE(std::string_view("kepttail").starts_with(content) && content.size() >= 4)
+        << content;
+    torn |= content.size() > 4 && content.size() < 8;
+  }
+  EXPECT_TRUE(torn);
+}
+
+TEST(Disk, ErrorsNameTheOperationAndThePath) {
+  Disk disk;
+  EXPECT_EQ(disk.ReadFile("/no", 1).error().message(), "read \"/no\": No such file or directory");
+  EXPECT_EQ(disk.Open("/no/f", OpenMode::kCreateNew, 0, {}).error().code(), ErrorCode::kNotFound);
+  ASSERT_TRUE(disk.MakeDirectories("/a/b", 0700));
+  EXPECT_EQ(disk.RemoveDirectory("/a").error().code(), ErrorCode::kAlreadyExists);
+  ASSERT_TRUE(disk.ReplaceFile("/a/b/f", "12345", 0600, Durability::kCached, {}));
+  EXPECT_EQ(disk.ReadFile("/a/b/f", 4).error().code(), ErrorCode::kOverloaded);
+  EXPECT_EQ(disk.List("/a/b", 10)->at(0).name, "f");
+  EXPECT_EQ(disk.List("/a/b", 0).error().code(), ErrorCode::kOverloaded);
+}
+
+TEST(SimFileSystem, OperationsOnOneFileDoNotOvertakeEachOther) {
+  World world({.seed = 3, .shards = 1});
+  Disk disk;
+  SimFileSystem files(world.loop(0), world.random(), disk);
+  std::string order;
+  files.Open({}, "/f", OpenMode::kCreateNew, 0600, [&](Result<reactor::FileId> file) {
+    ASSERT_TRUE(file);
+    for (const char c : {'a', 'b', 'c', 'd'}) {
+      files.Append({}, *file, std::string(1, c), [&order, c](Result<Unit>) { order += c; });
+    }
+    files.Close(*file);
+  });
+  world.RunUntil(world.clock().Now() + Seconds(1));
+  EXPECT_EQ(order, "abcd");
+  EXPECT_EQ(*disk.ReadFile("/f", 100), "abcd");
+}
+
+TEST(SimFileSystem, WhatWasUnderWayAtACrashTakesNoEffect) {
+  World world({.seed = 3, .shards = 1});
+  Disk disk;
+  SimFileSystem files(world.loop(0), world.random(), disk);
+  bool answered = false;
+  files.ReplaceFile({}, "/f", "late", 0600, Durability::kSynced,
+                    [&](Result<Unit>) { answered = true; });
+  disk.Crash(world.random());
+  world.RunUntil(world.clock().Now() + Seconds(1));
+  EXPECT_FALSE(answered);
+  EXPECT_FALSE(disk.ReadFile("/f", 100));
+}
+
+}  // namespace
+}  // namespace denselet::sim

@@ -1,0 +1,99 @@
+#include "tests/sim/sim_loop.h"
+
+#include <cerrno>
+#include <utility>
+
+#include "tests/sim/network.h"
+
+namespace denselet::sim {
+
+using reactor::IoDone;
+using reactor::OpId;
+
+SimLoop::SimLoop(const Clock& clock, const reactor::LoopOptions& options, Network& network)
+    : EventLoop(clock, options), network_(network), ops_(options.operations_max) {}
+
+SimLoop::~SimLoop() { DropTasks(); }
+
+void SimLoop::Complete(OpId op, int32_t result) {
+  Op* found = ops_.Find(op.key);
+  if (found == nullptr || found->completed) return;
+  found->completed = true;
+  completed_.push_back({op.key, result});
+}
+
+void SimLoop::Wait(TimePoint) {
+  WokeUp();
+  reactor::ActivityScope scope(activity(), "i/o callback");
+  const size_t count = completed_.size();
+  for (size_t i = 0; i < count; ++i) {
+    const Completed next = completed_.front();
+    completed_.pop_front();
+    ops_.Remove(next.key)->done(next.result);
+  }
+  RanCompletions(count);
+}
+
+template <class Begin>
+OpId SimLoop::Start(int fd, IoDone done, Begin begin) {
+  Op op{std::move(done), fd};
+  const std::optional<SlotKey> key = ops_.Insert(std::move(op));
+  if (!key) {
+    Post([refused = std::move(op.done)]() mutable { refused(-EBUSY); });
+    return {};
+  }
+  begin(Network::Waiter{this, OpId{*key}});
+  return OpId{*key};
+}
+
+OpId SimLoop::Poll(int fd, uint32_t events, IoDone done) {
+  return Start(fd, std::move(done), [&](Network::Waiter w) { network_.Poll(fd, events, w); });
+}
+
+OpId SimLoop::Read(int fd, std::span<std::byte> into, IoDone done) {
+  return Receive(fd, into, std::move(done));
+}
+
+OpId SimLoop::Write(int fd, std::span<const std::byte> from, IoDone done) {
+  return Send(fd, from, std::move(done));
+}
+
+OpId SimLoop::Receive(int fd, std::span<std::byte> into, IoDone done) {
+  return Start(fd, std::move(done), [&](Network::Waiter w) { network_.Receive(fd, into, w); });
+}
+
+OpId SimLoop::Send(int fd, std::span<const std::byte> from, IoDone done) {
+  return Start(fd, std::move(done), [&](Network::Waiter w) { network_.Send(fd, from, w); });
+}
+
+OpId SimLoop::Accept(int fd, IoDone done) {
+  return Start(fd, std::move(done), [&](Network::Waiter w) { network_.Accept(fd, w); });
+}
+
+OpId SimLoop::Connect(int fd, const sockaddr* address, socklen_t size, IoDone done) {
+  return Start(fd, std::move(done),
+               [&](Network::Waiter w) { network_.Connect(fd, address, size, w); });
+}
+
+int SimLoop::Socket(int domain, int type) { return network_.Socket(domain, type); }
+
+int SimLoop::Listen(int fd, const sockaddr* address, socklen_t size, int backlog) {
+  return network_.Listen(fd, address, size, backlog);
+}
+
+int SimLoop::LocalAddress(int fd, sockaddr_storage& address, socklen_t& size) {
+  return network_.LocalAddress(fd, address, size);
+}
+
+int SimLoop::Shutdown(int fd, int how) { return network_.Shutdown(fd, how); }
+
+void SimLoop::Close(int fd) { network_.Close(fd); }
+
+void SimLoop::Cancel(OpId op) {
+  Op* found = ops_.Find(op.key);
+  if (found == nullptr || found->completed) return;
+  network_.Forget(found->fd, Network::Waiter{this, op});
+  Complete(op, -ECANCELED);
+}
+
+}  // namespace denselet::sim
