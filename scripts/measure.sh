@@ -1,0 +1,38 @@
+# ./dev sim and ./dev bench.
+
+# Runs the simulator; with --compilers the same seeds in the gcc and the clang build, which must agree to the byte.
+dev_sim() {
+  local compilers= args=()
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --compilers) compilers=yes ;;
+      *) args+=("$1") ;;
+    esac
+    shift
+  done
+  ensure_packages
+  build_preset release
+  if [ -z "$compilers" ]; then
+    say "Simulating"
+    build/release/tests/sim/denselet_sim_run "${args[@]}"
+    return
+  fi
+  build_preset clang
+  say "Simulating with both compilers"
+  build/release/tests/sim/denselet_sim_run "${args[@]}" >build/sim-gcc.txt
+  build/clang/tests/sim/denselet_sim_run "${args[@]}" >build/sim-clang.txt
+  diff build/sim-gcc.txt build/sim-clang.txt || die "gcc and clang disagree"
+  note "$(wc -l <build/sim-gcc.txt) lines are the same with gcc and clang"
+}
+
+bench_names=(reactor)
+
+dev_bench() {
+  local name=${1:-}
+  [ -n "$name" ] || die "./dev bench NAME; there are: ${bench_names[*]}"
+  [[ " ${bench_names[*]} " == *" $name "* ]] || die "no benchmark '$name'; there are: ${bench_names[*]}"
+  ensure_packages
+  build_preset release
+  say "Benchmark $name"
+  "build/release/bench/bench_$name" build/bench
+}
