@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/version.h"
+#include "reactor/real_clock.h"
 
 namespace denselet::app {
 namespace {
@@ -36,15 +37,31 @@ TEST(CommandLine, ArgumentsThatAreNoFlagsAreRefused) {
   EXPECT_EQ(Parse({"run"}).error().message(), "unknown command \"run\"");
 }
 
+TEST(CommandLine, ReactorIsUringOrEpoll) {
+  EXPECT_EQ(Parse({})->reactor, std::nullopt);
+  EXPECT_EQ(Parse({"--denselet-reactor=uring"})->reactor, reactor::Backend::kUring);
+  EXPECT_EQ(Parse({"--denselet-reactor=epoll"})->reactor, reactor::Backend::kEpoll);
+  EXPECT_EQ(Parse({"--denselet-reactor=kqueue"}).error().message(),
+            "invalid argument \"kqueue\" for \"--denselet-reactor\" flag: expected uring or epoll");
+}
+
+TEST(CommandLine, AForcedReactorIsTakenAndOtherwiseTheKernelIsProbed) {
+  const reactor::RealClock clock;
+  EXPECT_EQ(*ChooseReactor(*Parse({"--denselet-reactor=epoll"}), clock), reactor::Backend::kEpoll);
+  EXPECT_EQ(*ChooseReactor(*Parse({}), clock), reactor::ProbeBackend(clock));
+}
+
 TEST(CommandLine, VersionIsTheLineThatKubeadmParses) {
-  EXPECT_EQ(VersionText(Command::kVersion), "Kubernetes " + std::string(kKubernetesVersion) + "\n");
-  EXPECT_NE(VersionText(Command::kVersionRaw).find("denselet v" + std::string(kDenseletVersion)),
-            std::string::npos);
+  EXPECT_EQ(VersionText(), "Kubernetes " + std::string(kKubernetesVersion) + "\n");
+  const std::string raw = RawVersionText(reactor::Backend::kEpoll);
+  EXPECT_NE(raw.find("denselet v" + std::string(kDenseletVersion)), std::string::npos);
+  EXPECT_NE(raw.find("reactor epoll\n"), std::string::npos);
 }
 
 TEST(CommandLine, HelpNamesEveryFlagThatIsParsed) {
-  EXPECT_NE(HelpText().find("--help"), std::string::npos);
-  EXPECT_NE(HelpText().find("--version"), std::string::npos);
+  for (const char* flag : {"--help", "--version", "--denselet-reactor"}) {
+    EXPECT_NE(HelpText().find(flag), std::string::npos) << flag;
+  }
 }
 
 }  // namespace
