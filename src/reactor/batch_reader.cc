@@ -97,11 +97,8 @@ Result<BatchFileId> BatchReader::Add(std::string path) {
   if (path.find('\0') != std::string::npos) {
     return Error(ErrorCode::kInvalid, "the path has a NUL byte").With("read", path.c_str());
   }
-  if (files_.size() == options_.files_max) {
-    return Error(ErrorCode::kOverloaded, "too many files are kept open").With("read", path);
-  }
   const std::optional<SlotKey> key = files_.Insert({std::move(path), {}});
-  CHECK(key);
+  if (!key) return Error(ErrorCode::kOverloaded, "read: too many files are kept open");
   return BatchFileId{*key};
 }
 

@@ -8,7 +8,9 @@
 namespace denselet::reactor {
 namespace {
 
-constexpr char kStopped[] = "the file system has stopped";
+Error Stopped() { return Error(ErrorCode::kCancelled, "the file system has stopped"); }
+Error TooManyOpen() { return Error(ErrorCode::kOverloaded, "too many files are open"); }
+Error HasNul() { return Error(ErrorCode::kInvalid, "the path has a NUL byte"); }
 
 }  // namespace
 
@@ -21,13 +23,11 @@ PoolFileSystem::~PoolFileSystem() {
 }
 
 template <class T>
-void PoolFileSystem::Refuse(const BlockingCall& call, ErrorCode code, const char* message,
-                            Done<T> done) {
-  // Up to its first NUL: an error is a text for people.
+void PoolFileSystem::Refuse(const BlockingCall& call, const Error& error, Done<T> done) {
+  // The path up to its first NUL: an error is a text for people.
   home_.loop().Post(
-      [done = std::move(done),
-       error = Error(code, message).With(call.doing, call.subject.c_str())]() mutable {
-        done(std::move(error));
+      [done = std::move(done), told = error.With(call.doing, call.subject.c_str())]() mutable {
+        done(std::move(told));
       });
 }
 
@@ -35,12 +35,12 @@ template <class T>
 void PoolFileSystem::Run(const Context& context, BlockingCall call,
                          UniqueFunction<Result<T>()> work, Done<T> done) {
   std::optional<Gate::Pass> pass = gate_.Enter();
-  if (!pass) return Refuse(call, ErrorCode::kCancelled, kStopped, std::move(done));
+  if (!pass) return Refuse(call, Stopped(), std::move(done));
   Done<T> inside = [pass = std::move(*pass), done = std::move(done)](Result<T> result) mutable {
     done(std::move(result));
   };
   if (call.subject.find('\0') != std::string::npos) {
-    return Refuse(call, ErrorCode::kInvalid, "the path has a NUL byte", std::move(inside));
+    return Refuse(call, HasNul(), std::move(inside));
   }
   pool_.Run<T>(home_, context, std::move(call), std::move(work), std::move(inside));
 }
@@ -73,9 +73,9 @@ void PoolFileSystem::WriteControl(Context context, std::string path, std::string
 void PoolFileSystem::Open(Context context, std::string path, OpenMode open_mode, uint32_t mode,
                           Done<FileId> done) {
   const BlockingCall call("open", path);
-  if (gate_.closed()) return Refuse(call, ErrorCode::kCancelled, kStopped, std::move(done));
+  if (gate_.closed()) return Refuse(call, Stopped(), std::move(done));
   if (files_.size() + opening_ >= options_.files_max) {
-    return Refuse(call, ErrorCode::kOverloaded, "too many files are open", std::move(done));
+    return Refuse(call, TooManyOpen(), std::move(done));
   }
   ++opening_;
   Run<UniqueFd>(
@@ -83,9 +83,8 @@ void PoolFileSystem::Open(Context context, std::string path, OpenMode open_mode,
       [this, path, done = std::move(done)](Result<UniqueFd> fd) mutable {
         --opening_;
         if (!fd) return done(fd.error());
-        const std::optional<SlotKey> key =
-            files_.Insert({std::move(*fd), std::move(path), pool_.MakeLane()});
-        CHECK(key);  // spoken for
+        const std::optional<SlotKey> key = files_.Insert({std::move(*fd), path, pool_.MakeLane()});
+        if (!key) return done(TooManyOpen().With("open", path));  // slots retire, after 2^32 files
         done(FileId{*key});
       });
 }
@@ -96,13 +95,14 @@ void PoolFileSystem::RunOnFile(const Context& context, FileId id, const char* do
                                Done<T> done) {
   File* const file = files_.Find(id.key);
   if (file == nullptr) {
-    return Refuse(BlockingCall(doing), ErrorCode::kNotFound, "the file is not open",
+    return Refuse(BlockingCall(doing), Error(ErrorCode::kNotFound, "the file is not open"),
                   std::move(done));
   }
   BlockingCall call(doing, file->path, file->lane);
-  if (gate_.closed()) return Refuse(call, ErrorCode::kCancelled, kStopped, std::move(done));
+  if (gate_.closed()) return Refuse(call, Stopped(), std::move(done));
   if (file->unanswered == options_.operations_per_file_max) {
-    return Refuse(call, ErrorCode::kOverloaded, "too many operations on one file", std::move(done));
+    return Refuse(call, Error(ErrorCode::kOverloaded, "too many operations on one file"),
+                  std::move(done));
   }
   ++file->unanswered;
   // The number stays this file's until the close, which comes behind in the lane.
@@ -151,8 +151,7 @@ void PoolFileSystem::CloseLater(File file) {
 
 void PoolFileSystem::Rename(Context context, std::string from, std::string to, Done<Unit> done) {
   if (to.find('\0') != std::string::npos) {
-    return Refuse(BlockingCall("rename", from), ErrorCode::kInvalid, "the new path has a NUL byte",
-                  std::move(done));
+    return Refuse(BlockingCall("rename", to), HasNul(), std::move(done));
   }
   Run<Unit>(
       context, {"rename", from}, [from, to] { return file_calls::Rename(from, to); },

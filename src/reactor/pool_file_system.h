@@ -69,7 +69,7 @@ class PoolFileSystem final : public FileSystem {
   void RunOnFile(const Context& context, FileId file, const char* doing,
                  UniqueFunction<Result<T>(int fd, const std::string& path)> work, Done<T> done);
   template <class T>
-  void Refuse(const BlockingCall& call, ErrorCode code, const char* message, Done<T> done);
+  void Refuse(const BlockingCall& call, const Error& error, Done<T> done);
   void CloseLater(File file);
 
   Shard& home_;

@@ -52,8 +52,7 @@ Result<std::unique_ptr<Shards>> Shards::Start(const ShardsOptions& options, cons
 
   std::unique_ptr<Shards> shards(new Shards);
   std::latch made(count), known(1);
-  // Shared, because each thread leaves it last.
-  const auto stopped = std::make_shared<std::latch>(count);
+  const auto stopped = shards->stopped_ = std::make_shared<std::latch>(count + 1);
   for (uint32_t i = 0; i < count; ++i) shards->threads_.push_back(std::make_unique<Thread>());
   for (uint32_t i = 0; i < count; ++i) {
     Thread& self = *shards->threads_[i];
@@ -129,6 +128,8 @@ void Shards::Stop() {
   for (uint32_t i = 0; i < all_.size(); ++i) {
     while (!TryPost(i, [](Shard& shard) { shard.loop().Stop(); })) std::this_thread::yield();
   }
+  // Our last message may still be on its way into a mailbox when its shard acts on it.
+  if (const auto stopped = std::exchange(stopped_, nullptr)) stopped->count_down();
   for (const auto& thread : threads_) {
     if (thread->thread.joinable()) thread->thread.join();
   }

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <latch>
 #include <memory>
 #include <string>
 #include <vector>
@@ -61,6 +61,9 @@ class Shards {
 
   Shards() = default;
 
+  // Passed by every shard after its last turn and by Stop() after its last message: only then may
+  // any of them go. Shared, because each is still inside when another leaves.
+  std::shared_ptr<std::latch> stopped_;
   std::vector<std::unique_ptr<Thread>> threads_;
   std::vector<Shard*> all_;
 };

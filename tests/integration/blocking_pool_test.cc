@@ -81,7 +81,7 @@ class JumpingClock final : public Clock {
 class BlockingPoolTest : public LoopTest {
  protected:
   BlockingPoolTest() {
-    loop_ = std::move(*MakeEventLoop(GetParam(), jumping_));
+    loop_ = *MakeEventLoop(GetParam(), jumping_);
     MakeShard({});
     MakePool({});
   }
@@ -201,7 +201,7 @@ TEST_P(BlockingPoolTest, AFullQueueIsAnsweredOverloadedAndLater) {
 }
 
 TEST_P(BlockingPoolTest, WithoutAPlaceForTheAnswerTheJobIsRefused) {
-  loop_ = std::move(*MakeEventLoop(GetParam(), jumping_));
+  loop_ = *MakeEventLoop(GetParam(), jumping_);
   MakeShard({.replies_max = 1});
   std::optional<Result<int>> hung, refused, later;
   pool_->Run<int>(

@@ -30,7 +30,7 @@ class LoopTest : public testing::TestWithParam<Backend> {
  protected:
   static constexpr Duration kPatience = Seconds(20);
 
-  LoopTest() : loop_(std::move(*MakeEventLoop(GetParam(), clock_))) {}
+  LoopTest() : loop_(*MakeEventLoop(GetParam(), clock_)) {}
 
   Loop& loop() { return *loop_; }
   Io& io() { return loop_->io(); }

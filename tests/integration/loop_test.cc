@@ -291,7 +291,7 @@ TEST_P(RealLoopTest, ADescriptorNumberThatIsUsedAgainIsANewDescriptor) {
 }
 
 TEST_P(RealLoopTest, OperationsBeyondTheBoundAreRefusedByTheirCallback) {
-  loop_ = std::move(*MakeEventLoop(GetParam(), clock_, {.operations_max = 2}));
+  loop_ = *MakeEventLoop(GetParam(), clock_, {.operations_max = 2});
   Pair pair = SocketPair();
   std::array<std::byte, 8> buffer;
   std::optional<int32_t> first, second, third;
@@ -306,7 +306,7 @@ TEST_P(RealLoopTest, OperationsBeyondTheBoundAreRefusedByTheirCallback) {
 }
 
 TEST_P(RealLoopTest, ALongTurnIsReportedWithItsName) {
-  loop_ = std::move(*MakeEventLoop(GetParam(), clock_, {.stall_threshold = Milliseconds(2)}));
+  loop_ = *MakeEventLoop(GetParam(), clock_, {.stall_threshold = Milliseconds(2)});
   std::optional<Stall> stall;
   std::string doing;
   loop_->OnStall([&](const Stall& s) {
