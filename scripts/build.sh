@@ -27,6 +27,9 @@ build_preset() {
   mkdir -p build
   configure_preset "$preset"
   say "Building $preset"
+  # Also for the build of the generated types inside it.
+  CMAKE_BUILD_PARALLEL_LEVEL=$(jobs)
+  export CMAKE_BUILD_PARALLEL_LEVEL
   cmake --build "build/$preset" -j "$(jobs)" || die "building $preset failed"
 }
 

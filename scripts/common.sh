@@ -1,6 +1,8 @@
 # Helpers shared by the verbs of ./dev. Sourced, never run.
 
-cache_dir=${DENSELET_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/denselet}
+# Where the test peers are kept. Asked for when needed: most verbs do without.
+cache_dir=${DENSELET_CACHE:-${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}}
+[ -n "${DENSELET_CACHE:-}" ] || cache_dir=${cache_dir:+$cache_dir/denselet}
 
 say() { printf '\033[1m==>\033[0m %s\n' "$*"; }
 note() { printf '    %s\n' "$*"; }

@@ -26,6 +26,7 @@ go_unusable() {
 }
 
 peers_dir() {
+  [ -n "$cache_dir" ] || die "there is no place for the test peers: set HOME or DENSELET_CACHE"
   local key
   key=$(cat third_party/peers/{go.mod,go.sum,tools.go} <(echo "recipe $peers_recipe"; GOTOOLCHAIN=local go env GOVERSION) | sha256sum | cut -c1-16)
   echo "$cache_dir/peers/$key"

@@ -10,12 +10,15 @@ installed_version() { dpkg-query -W -f '${db:Status-Status} ${Version}\n' "$1" 2
 candidate_version() { apt-cache policy "$1" 2>/dev/null | awk '/Candidate:/ {if ($2 != "(none)") print $2; exit}'; }
 version_suffices() { [ -n "$1" ] && { [ "$2" = - ] || dpkg --compare-versions "$1" ge "$2"; }; }
 
-# Prints "package minimum" for each package that is absent or too old.
+# Prints "package minimum" for each package that is absent or too old. An optional one counts only where the
+# distribution has it: Debian 13 has no clang 16, and without it only lint, fuzz and the clang preset are missing.
 missing_packages() {
-  local package minimum
-  while read -r package minimum; do
+  local package minimum need
+  while read -r package minimum need; do
     case $package in '' | '#'*) continue ;; esac
-    version_suffices "$(installed_version "$package")" "$minimum" || echo "$package $minimum"
+    version_suffices "$(installed_version "$package")" "$minimum" && continue
+    [ "$need" != optional ] || [ -n "$(candidate_version "$package")" ] || continue
+    echo "$package $minimum"
   done <scripts/packages.txt
 }
 
@@ -29,6 +32,8 @@ own_mirror() {
 }
 
 add_newer_source() {
+  [ "$(. /etc/os-release && echo "${VERSION_CODENAME:-}")" != "$newer_release" ] ||
+    die "$newer_release lacks what scripts/packages.txt asks for"
   [ -f "$newer_source" ] && [ -f "$newer_pin" ] && return
   local mirror keyring=/usr/share/keyrings/debian-archive-keyring.gpg
   mirror=$(own_mirror)
@@ -39,7 +44,10 @@ add_newer_source() {
     printf 'Types: deb\nURIs: %s\nSuites: %s\nComponents: main\n' "$mirror" "$newer_release"
     [ -f "$keyring" ] && printf 'Signed-By: %s\n' "$keyring"
   } >"$newer_source"
-  apt-get update -qq
+  apt-get update -qq || {
+    rm -f "$newer_source" "$newer_pin"
+    die "this machine's mirror ($mirror) does not serve $newer_release; the extra source was taken back"
+  }
 }
 
 # Turns "package minimum" lines into apt's words: plain where the distribution's candidate will do, otherwise with the
@@ -71,8 +79,9 @@ install_packages() {
     add_newer_source
   fi
   # shellcheck disable=SC2086
-  apt-get install -y -qq --no-install-recommends -o Dpkg::Use-Pty=0 $(xargs <<<"$chosen") ||
-    die "apt-get could not install: $(xargs <<<"$chosen")"
+  # Never at the price of something that is there: Docker's containerd.io, say, conflicts with containerd.
+  apt-get install -y -qq --no-install-recommends --no-remove -o Dpkg::Use-Pty=0 $(xargs <<<"$chosen") ||
+    die "apt-get could not install these without removing others: $(xargs <<<"$chosen")"
   local still
   still=$(missing_packages)
   [ -z "$still" ] || die "still missing after the installation: $(xargs <<<"$still")"

@@ -7,14 +7,22 @@ start_peers() {
   if peers_ready; then return; fi
   say "Building test peers in the background (log: build/peers.log)"
   mkdir -p build
-  (
-    trap 'kill 0' TERM
-    nice -n 10 bash -c '. scripts/common.sh; . scripts/peers.sh; ensure_peers'
-  ) >build/peers.log 2>&1 &
+  # A group of its own, so that all of it can be ended; out of Ctrl-C's reach, so the trap does it.
+  DENSELET_CACHE=$cache_dir setsid nice -n 10 bash -c 'set -euo pipefail; . scripts/common.sh; . scripts/peers.sh; ensure_peers' \
+    >build/peers.log 2>&1 </dev/null &
   peers_pid=$!
-  trap 'kill "$peers_pid" 2>/dev/null || true' EXIT
+  trap stop_peers EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
 }
 
+stop_peers() {
+  [ -n "$peers_pid" ] || return 0
+  kill -- -"$peers_pid" 2>/dev/null || true
+  rm -rf "$(peers_dir)".part.*
+}
+
+# Fails when they could not be built.
 wait_for_peers() {
   [ -n "$peers_pid" ] || return 0
   local begun=$SECONDS
@@ -22,9 +30,12 @@ wait_for_peers() {
     printf '    waiting for the test peers (%ds): %s\n' "$((SECONDS - begun))" "$(tail -1 build/peers.log)"
     timeout 30 tail --pid="$peers_pid" -f /dev/null || true
   done
-  wait "$peers_pid" || { tail -20 build/peers.log >&2; die "building the test peers failed (build/peers.log)"; }
+  local status=0
+  wait "$peers_pid" || status=1
   peers_pid=
-  trap - EXIT
+  trap - EXIT INT TERM
+  [ "$status" = 0 ] || tail -20 build/peers.log >&2
+  return "$status"
 }
 
 # Runs layer e2e, or says why this machine cannot.
@@ -34,8 +45,11 @@ run_e2e() {
     report_layer "e2e (release)" "not run" "the test peers cannot be built: Go $why"
     return 0
   fi
-  wait_for_peers
-  ensure_peers
+  if ! wait_for_peers || ! (ensure_peers); then
+    tests_failed=$((tests_failed + 1))
+    report_layer "e2e (release)" FAILED "the test peers could not be built (build/peers.log)"
+    return 1
+  fi
   DENSELET_PEERS=$(peers_dir) run_layer release e2e
 }
 
@@ -51,9 +65,16 @@ test_everything() {
   builds=$((builds + SECONDS - begun))
   for layer in unit sim integration fuzz; do run_layer asan "$layer" || status=1; done
   begun=$SECONDS
-  wait_for_peers
+  local peers_built=yes
+  wait_for_peers || peers_built=
   builds=$((builds + SECONDS - begun))
-  run_e2e || status=1
+  if [ -n "$peers_built" ]; then
+    run_e2e || status=1
+  else
+    status=1
+    tests_failed=$((tests_failed + 1))
+    report_layer "e2e (release)" FAILED "the test peers could not be built (build/peers.log)"
+  fi
   report_layer "set-up and builds" "$(over_budget setup "$builds" && echo FAILED || echo done)" "${builds}s of ${layer_budget[setup]}s"
   over_budget setup "$builds" && tests_failed=$((tests_failed + 1))
   finish_report && [ "$status" = 0 ]
@@ -65,23 +86,29 @@ test_selected() {
   if [ "$selection" = e2e ]; then
     go_unusable >/dev/null || start_peers
   fi
+  local status=0 word=passed
   build_preset "$preset"
   if [ "$selection" = e2e ]; then
-    run_e2e || true
+    run_e2e || status=1
   elif [[ " ${test_layers[*]} " == *" $selection "* ]]; then
-    run_layer "$preset" "$selection" || true
+    run_layer "$preset" "$selection" || status=1
   else
-    DENSELET_PEERS=$(peers_dir 2>/dev/null) ctest_run "$preset" -R "$selection" || true
-    report_layer "tests like '$selection'" "done" "($preset)"
+    DENSELET_PEERS=$(peers_dir 2>/dev/null) ctest_run "$preset" -R "$selection" || status=1
+    [ "$status" = 0 ] || word=FAILED
+    report_layer "tests like '$selection'" "$word" "($preset)"
   fi
-  finish_report
+  finish_report && [ "$status" = 0 ]
 }
 
 dev_test() {
   local preset= selection=
   while [ $# -gt 0 ]; do
     case $1 in
-      --preset) preset=${2:?--preset needs a name}; shift ;;
+      --preset)
+        [ $# -ge 2 ] || die "./dev test: --preset needs a name"
+        preset=$2
+        shift
+        ;;
       -*) die "./dev test: unknown option '$1'" ;;
       *) [ -z "$selection" ] || die "./dev test takes one layer or regex"; selection=$1 ;;
     esac
@@ -92,6 +119,7 @@ dev_test() {
     test_everything
   else
     [ "$selection" = fuzz ] && preset=${preset:-asan}
+    [ "$selection" != e2e ] || [ "${preset:-release}" = release ] || die "./dev test: layer e2e runs on the release build"
     test_selected "${preset:-release}" "$selection"
   fi
 }

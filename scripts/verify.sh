@@ -3,7 +3,8 @@
 our_sources() { git ls-files --cached --others --exclude-standard -- 'src/*.cc' 'src/*.h' 'tests/*.cc' 'tests/*.h' 'bench/*.cc' 'bench/*.h'; }
 
 dev_fmt() {
-  ensure_packages
+  [ $# -le 1 ] || die "./dev fmt takes --check or nothing"
+  case ${1:-} in '' | --check) ensure_packages ;; esac
   case ${1:-} in
     '') our_sources | xargs -r clang-format-14 -i ;;
     --check) our_sources | xargs -r clang-format-14 --dry-run -Werror && say "All sources are formatted" ;;
@@ -20,8 +21,10 @@ dev_lint() {
   local sources
   sources=$(our_sources | grep '\.cc$')
   say "clang-tidy over $(wc -l <<<"$sources") files"
-  xargs -P "$(jobs)" -n 4 clang-tidy-16 --quiet -p build/clang <<<"$sources" 2>&1 | grep -v -E 'warnings? generated|^$' || true
-  [ "${PIPESTATUS[0]}" = 0 ] || die "clang-tidy found the above"
+  local status=0
+  xargs -P "$(jobs)" -n 4 clang-tidy-16 --quiet -p build/clang <<<"$sources" >build/lint.log 2>&1 || status=$?
+  grep -v -E 'warnings? generated|^$' build/lint.log || true
+  [ "$status" = 0 ] || die "clang-tidy found the above"
   say "clang-tidy found nothing"
 }
 
@@ -29,7 +32,7 @@ dev_fuzz() {
   local names name=${1:-} seconds=${2:-60}
   names=$(cd tests/fuzz && ls -- *_fuzz.cc | sed 's/_fuzz\.cc$//')
   [ -n "$name" ] || die "./dev fuzz NAME [SECONDS]; there are: $(xargs <<<"$names")"
-  grep -qx "$name" <<<"$names" || die "no fuzz target '$name'; there are: $(xargs <<<"$names")"
+  grep -qFx -- "$name" <<<"$names" || die "no fuzz target '$name'; there are: $(xargs <<<"$names")"
   ensure_packages
   build_preset fuzz
   local found=build/fuzz/corpus/$name

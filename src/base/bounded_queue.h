@@ -19,6 +19,9 @@ class BoundedQueue {
     CHECK(entries_max > 0);
   }
 
+  BoundedQueue(const BoundedQueue&) = delete;
+  BoundedQueue& operator=(const BoundedQueue&) = delete;
+
   // Takes the value only on success.
   [[nodiscard]] bool TryPush(T&& value) {
     if (full()) return false;

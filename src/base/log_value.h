@@ -68,7 +68,8 @@ class LogValue {
   // it would come out as a number that nobody meant.
   LogValue(std::string_view text) : kind_(Kind::kText), text_(text) {}
   LogValue(const std::string& text) : LogValue(std::string_view(text)) {}
-  LogValue(const char* text) : LogValue(std::string_view(text)) {}
+  // Null, as getenv() may give, is an empty text.
+  LogValue(const char* text) : LogValue(std::string_view(text == nullptr ? "" : text)) {}
   template <std::same_as<bool> T>
   LogValue(T value) : kind_(Kind::kBool), bits_(value ? 1 : 0) {}
   template <std::signed_integral T>

@@ -25,6 +25,9 @@ class SlotMap {
  public:
   // slots_max bounds the memory. When full, Insert says so and the caller sheds.
   explicit SlotMap(uint32_t slots_max) : slots_max_(slots_max) {}
+  // A copy would accept the keys of the original.
+  SlotMap(const SlotMap&) = delete;
+  SlotMap& operator=(const SlotMap&) = delete;
 
   // Takes the value only on success.
   [[nodiscard]] std::optional<SlotKey> Insert(T&& value) {

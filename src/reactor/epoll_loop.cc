@@ -122,7 +122,10 @@ OpId EpollLoop::Start(Op op) {
   const int fd = op.fd;
   const std::optional<SlotKey> key = ops_.Insert(std::move(op));
   if (!key) {
-    Post([done = std::move(op.done)]() mutable { done(-EBUSY); });
+    // Insert takes the value only on success.
+    Post([done = std::move(op.done)]() mutable {
+      done(-EBUSY);
+    });  // NOLINT(bugprone-use-after-move)
     return {};
   }
   int32_t result = 0;

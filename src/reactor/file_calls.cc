@@ -151,7 +151,7 @@ FileInfo::Kind KindOf(mode_t mode) {
 
 // Not all file systems tell the kind with the name.
 FileInfo::Kind KindOf(int directory, const dirent& entry) {
-  if (entry.d_type != DT_UNKNOWN) return KindOf(DTTOIF(entry.d_type));
+  if (entry.d_type != DT_UNKNOWN) return KindOf(static_cast<mode_t>(DTTOIF(entry.d_type)));
   struct stat info;
   if (::fstatat(directory, entry.d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) {
     return FileInfo::Kind::kOther;  // gone meanwhile

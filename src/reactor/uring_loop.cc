@@ -136,7 +136,10 @@ OpId UringLoop::Start(IoDone done, Prepare prepare, std::unique_ptr<sockaddr_sto
   Op op{std::move(done), std::move(address)};
   const std::optional<SlotKey> key = ops_.Insert(std::move(op));
   if (!key) {
-    Post([refused = std::move(op.done)]() mutable { refused(-EBUSY); });
+    // Insert takes the value only on success.
+    Post([refused = std::move(op.done)]() mutable {
+      refused(-EBUSY);
+    });  // NOLINT(bugprone-use-after-move)
     return {};
   }
   io_uring_sqe* entry = Entry();

@@ -82,7 +82,7 @@ TEST(BoundedQueue, RefusalLeavesTheValueWithTheCaller) {
   std::string value = "a text that is too long to be kept inside the string object";
   const std::string copy = value;
   EXPECT_FALSE(queue.TryPush(std::move(value)));
-  EXPECT_EQ(value, copy);
+  EXPECT_EQ(value, copy);  // NOLINT(bugprone-use-after-move): refused, so not taken
   EXPECT_EQ(queue.size(), 1u);
   EXPECT_EQ(queue.Front(), "first");
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/check.h"
 #include "base/hash.h"
 #include "base/random.h"
 
@@ -26,7 +27,7 @@ constexpr size_t kInputBytesMax = 64 * 1024;
 
 std::string current_input;
 
-[[maybe_unused]] void PrintCurrentInput() {
+void PrintCurrentInput() {
   std::fputs("input (hex): ", stderr);
   for (const char c : current_input) std::fprintf(stderr, "%02x", static_cast<uint8_t>(c));
   std::fputc('\n', stderr);
@@ -87,6 +88,8 @@ int main(int argc, char** argv) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   __sanitizer_set_death_callback(PrintCurrentInput);
 #endif
+  // The targets' own complaints are CHECKs, which no sanitizer reports.
+  denselet::SetCheckRecorder([](const denselet::CheckFailure&) { PrintCurrentInput(); });
   const std::vector<std::string> corpus = ReadCorpus(argv[1]);
   if (corpus.empty()) {
     std::fprintf(stderr, "%s holds no inputs\n", argv[1]);

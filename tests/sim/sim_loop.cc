@@ -39,7 +39,10 @@ OpId SimLoop::Start(int fd, IoDone done, Begin begin) {
   Op op{std::move(done), fd};
   const std::optional<SlotKey> key = ops_.Insert(std::move(op));
   if (!key) {
-    Post([refused = std::move(op.done)]() mutable { refused(-EBUSY); });
+    // Insert takes the value only on success.
+    Post([refused = std::move(op.done)]() mutable {
+      refused(-EBUSY);
+    });  // NOLINT(bugprone-use-after-move)
     return {};
   }
   begin(Network::Waiter{this, OpId{*key}});
