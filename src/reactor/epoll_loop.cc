@@ -122,10 +122,8 @@ OpId EpollLoop::Start(Op op) {
   const int fd = op.fd;
   const std::optional<SlotKey> key = ops_.Insert(std::move(op));
   if (!key) {
-    // Insert takes the value only on success.
-    Post([done = std::move(op.done)]() mutable {
-      done(-EBUSY);
-    });  // NOLINT(bugprone-use-after-move)
+    // Insert takes the value only on success. NOLINTNEXTLINE(bugprone-use-after-move)
+    Post([done = std::move(op.done)]() mutable { done(-EBUSY); });
     return {};
   }
   int32_t result = 0;

@@ -136,10 +136,8 @@ OpId UringLoop::Start(IoDone done, Prepare prepare, std::unique_ptr<sockaddr_sto
   Op op{std::move(done), std::move(address)};
   const std::optional<SlotKey> key = ops_.Insert(std::move(op));
   if (!key) {
-    // Insert takes the value only on success.
-    Post([refused = std::move(op.done)]() mutable {
-      refused(-EBUSY);
-    });  // NOLINT(bugprone-use-after-move)
+    // Insert takes the value only on success. NOLINTNEXTLINE(bugprone-use-after-move)
+    Post([refused = std::move(op.done)]() mutable { refused(-EBUSY); });
     return {};
   }
   io_uring_sqe* entry = Entry();

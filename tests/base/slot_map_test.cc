@@ -136,6 +136,7 @@ TEST(SlotMap, FullMapRefusesAndLeavesTheValueWithTheCaller) {
   auto value = std::make_unique<int>(3);
   EXPECT_EQ(map.Insert(std::move(value)), std::nullopt);
   ASSERT_NE(value, nullptr);
+  // NOLINTNEXTLINE(bugprone-use-after-move): refused, so not taken
   EXPECT_EQ(*value, 3);
   EXPECT_EQ(map.size(), 2u);
 

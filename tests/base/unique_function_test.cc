@@ -97,6 +97,7 @@ TYPED_TEST(UniqueFunctionOwnership, MoveConstructionLeavesTheSourceEmpty) {
   {
     UniqueFunction<bool()> from = TypeParam(counts);
     UniqueFunction<bool()> to = std::move(from);
+    // NOLINTNEXTLINE(bugprone-use-after-move): moved-from is empty
     EXPECT_FALSE(from);
     ASSERT_TRUE(to);
     EXPECT_TRUE(to());
@@ -116,6 +117,7 @@ TYPED_TEST(UniqueFunctionOwnership, MoveAssignmentDestroysTheOldCallable) {
   EXPECT_EQ(old_counts.destroyed, 1);
   EXPECT_EQ(new_counts.alive, 1);
   EXPECT_EQ(new_counts.destroyed, 0);
+  // NOLINTNEXTLINE(bugprone-use-after-move): moved-from is empty
   EXPECT_FALSE(from);
   EXPECT_TRUE(f());
 }
@@ -371,6 +373,7 @@ TEST(UniqueFunctionDeathTest, CallingAnEmptyOneFailsACheck) {
   EXPECT_DEATH(empty(), HasSubstr("CHECK failed at unique_function.h"));
   UniqueFunction<int()> moved_from = [] { return 1; };
   const UniqueFunction<int()> holder = std::move(moved_from);
+  // NOLINTNEXTLINE(bugprone-use-after-move): moved-from is empty
   EXPECT_DEATH(moved_from(), HasSubstr("CHECK failed at unique_function.h"));
 }
 

@@ -410,7 +410,7 @@ TEST(TimerWheel, ATasksDestructorMayArmAndDisarm) {
   const TimerId other = timers.Arm(At(Seconds(1)), "other");
   self = timers.wheel.Arm(At(Seconds(1)), [held = AtDestruction([&] {
                                              EXPECT_FALSE(timers.wheel.Disarm(self));
-                                             timers.Arm(At(Seconds(1)), "heir");  // not into the place being left
+                                             timers.Arm(At(Seconds(1)), "heir");
                                              EXPECT_TRUE(timers.wheel.Disarm(other));
                                            })] {});
   EXPECT_TRUE(timers.wheel.Disarm(self));

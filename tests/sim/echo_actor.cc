@@ -145,8 +145,10 @@ class EchoActor final : public Actor {
 
   void SendNext(uint64_t number) {
     Client& client = clients_[number];
-    client.message.assign(1 + world_.random().Below(2000),
-                          static_cast<char>('a' + world_.random().Below(26)));
+    // One after the other: compilers differ in which argument of a call they evaluate first.
+    const uint64_t size = 1 + world_.random().Below(2000);
+    const uint64_t letter = world_.random().Below(26);
+    client.message.assign(size, static_cast<char>('a' + letter));
     ++client.under_way;
     client.is_sending = true;
     client.sending = io(client).Send(

@@ -39,10 +39,8 @@ OpId SimLoop::Start(int fd, IoDone done, Begin begin) {
   Op op{std::move(done), fd};
   const std::optional<SlotKey> key = ops_.Insert(std::move(op));
   if (!key) {
-    // Insert takes the value only on success.
-    Post([refused = std::move(op.done)]() mutable {
-      refused(-EBUSY);
-    });  // NOLINT(bugprone-use-after-move)
+    // Insert takes the value only on success. NOLINTNEXTLINE(bugprone-use-after-move)
+    Post([refused = std::move(op.done)]() mutable { refused(-EBUSY); });
     return {};
   }
   begin(Network::Waiter{this, OpId{*key}});
