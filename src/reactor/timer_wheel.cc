@@ -97,7 +97,7 @@ bool TimerWheel::Disarm(TimerId timer) {
   if (At(index).generation != timer.key.generation) return false;
   __builtin_prefetch(&TaskAt(index), 1);  // one cache miss at the same time as those of Forget
   Forget(index);
-  // In place, which saves a move. The node is free only afterwards: the task's destructor may arm.
+  // The node is free only afterwards: the task's destructor may arm.
   TaskAt(index) = nullptr;
   GiveFree(index);
   return true;
