@@ -26,7 +26,7 @@ void Report::Ratio(const std::string& key, const std::string& work, double ours,
   const bool met = ratio >= goal;
   missed_ |= !met;
   rows_.push_back({work, Text(ours) + " " + unit, Text(theirs) + " " + unit, Text(ratio),
-                   ">= " + Text(goal) + (met ? "" : "  MISSED")});
+                   goal > 0 ? ">= " + Text(goal) + (met ? "" : "  MISSED") : ""});
 }
 
 void Report::AtMost(const std::string& key, const std::string& work, double measured,

@@ -7,14 +7,16 @@ int main(int argc, char** argv) {
   using namespace denselet::bench;
   const std::string folder = argc > 1 ? argv[1] : "build/bench";
   Report report("reactor");
-  std::fputs("cross-shard post ...\n", stderr);
-  BenchPost(report);
-  std::fputs("timers ...\n", stderr);
-  BenchTimers(report);
-  std::fputs("cgroup reads ...\n", stderr);
-  BenchCgroupReads(report);
-  std::fputs("idle ...\n", stderr);
-  BenchIdle(report);
+  const std::string only = argc > 2 ? argv[2] : "";
+  for (const auto& [part, run] : std::initializer_list<std::pair<const char*, void (*)(Report&)>>{
+           {"post", BenchPost},
+           {"timers", BenchTimers},
+           {"cgroup", BenchCgroupReads},
+           {"idle", BenchIdle}}) {
+    if (!only.empty() && only != part) continue;
+    std::fprintf(stderr, "%s ...\n", part);
+    run(report);
+  }
   report.Print();
   if (report.missed()) std::puts("Some goals were missed; bench/README.md says why.");
   return report.Write(folder) ? 0 : 1;

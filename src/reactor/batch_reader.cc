@@ -16,14 +16,14 @@ struct BatchReader::Round {
   std::vector<BatchFileId> files;
   OnBatch on_batch;
   Gate::Pass pass;
-  size_t next = 0;                         // in files
-  std::vector<BatchFileId> vanished = {};  // opened again when all others have been read
-  bool reopening = false;                  // files are the vanished ones: what they say is final
+  size_t next = 0;                        // in files
+  std::vector<BatchFileId> to_open = {};  // when all others have been read
+  bool opening = false;                   // files are those to open: what they say is final
 
   // All that were asked for and have had no reading.
   std::vector<BatchFileId> Unread() const {
     std::vector<BatchFileId> unread(files.begin() + static_cast<ptrdiff_t>(next), files.end());
-    unread.insert(unread.end(), vanished.begin(), vanished.end());
+    unread.insert(unread.end(), to_open.begin(), to_open.end());
     return unread;
   }
 };
@@ -60,17 +60,12 @@ Result<UniqueFd> OpenToRead(const std::string& path) {
   return fd;
 }
 
-// What ReadWhole got, as a reading.
-Result<std::string_view> Content(ssize_t got, std::span<const char> buffer,
-                                 const std::string& path) {
+// Why what ReadWhole got is not a reading.
+Error Unreadable(ssize_t got, const std::string& path) {
   if (Vanished(got)) return Error(ErrorCode::kNotFound, "vanished").With("read", path);
   if (got < 0) return Error::FromErrno(static_cast<int>(-got), "read \"" + path + "\"");
-  const auto size = static_cast<size_t>(got);
-  if (size == buffer.size()) {
-    return Error(ErrorCode::kOverloaded, "more than " + std::to_string(size - 1) + " bytes")
-        .With("read", path);
-  }
-  return std::string_view(buffer.data(), size);
+  return Error(ErrorCode::kOverloaded, "more than " + std::to_string(got - 1) + " bytes")
+      .With("read", path);
 }
 
 std::optional<Error> Ended(const Context& context, TimePoint now) {
@@ -136,7 +131,8 @@ void BatchReader::Step(std::unique_ptr<Round> round) {
   if (const std::optional<Error> error = Ended(round->context, home_.loop().Now())) {
     return FailAll(round->Unread(), *error, round->on_batch);
   }
-  std::vector<ToOpen> missing = Missing(NextPart(*round));
+  std::vector<ToOpen> missing;
+  if (round->opening) missing = Missing(NextPart(*round));
   if (missing.empty()) return ReadPart(std::move(round), {});
   OpenThenRead(std::move(round), std::move(missing));
 }
@@ -204,10 +200,10 @@ void BatchReader::ReadPart(std::unique_ptr<Round> round, std::span<const Refused
     ++read;
   }
   round->next += read;
-  if (round->next == round->files.size() && !round->vanished.empty()) {
-    round->files = std::exchange(round->vanished, {});
+  if (round->next == round->files.size() && !round->to_open.empty()) {
+    round->files = std::exchange(round->to_open, {});
     round->next = 0;
-    round->reopening = true;
+    round->opening = true;
   }
   const bool last = round->next == round->files.size();
   if (last || !readings_.empty()) {
@@ -233,10 +229,15 @@ void BatchReader::Read(Round& round, BatchFileId id, std::span<const Refused> re
   const ssize_t got = file->fd ? ReadWhole(file->fd.get(), buffer) : -ENODEV;
   if (Vanished(got)) {
     file->fd.Reset();
-    if (!round.reopening) return round.vanished.push_back(id);
+    if (!round.opening) return round.to_open.push_back(id);
   }
-  if (got > 0) buffers_used_ += static_cast<size_t>(got);
-  readings_.push_back({id, Content(got, buffer, file->path)});
+  if (got < 0 || static_cast<size_t>(got) == buffer.size()) {
+    readings_.push_back({id, Unreadable(got, file->path)});
+    return;
+  }
+  const auto size = static_cast<size_t>(got);
+  buffers_used_ += size;
+  readings_.emplace_back(id, std::string_view(buffer.data(), size));
 }
 
 }  // namespace denselet::reactor

@@ -47,8 +47,8 @@ class BatchReader {
     BatchFileId file;
     Result<std::string_view> content;
   };
-  // Some of the readings, in the order in which they were asked for, but for files that had to be
-  // opened again: those come last. Valid during the call.
+  // Some of the readings, in the order in which they were asked for, but for files that have to be
+  // opened, the first time or again: those come last. Valid during the call.
   struct Batch {
     enum class Kind : uint8_t { kMoreFollow, kLast };
     std::span<const Reading> readings;

@@ -1,6 +1,8 @@
 #include "reactor/inotify_queue.h"
 
+#include <poll.h>
 #include <sys/inotify.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -15,7 +17,7 @@ namespace {
 constexpr size_t kBatchBytes = 16 * 1024;
 static_assert(kBatchBytes >= sizeof(inotify_event) + 256, "the longest event must fit");
 
-// When a read is refused, for want of memory or of room in the loop. Events wait in the queue
+// When waiting is refused, for want of memory or of room in the loop. Events wait in the queue
 // meanwhile; if that overflows, it says so.
 constexpr Duration kRetryDelay = Milliseconds(100);
 
@@ -24,11 +26,10 @@ constexpr Duration kRetryDelay = Milliseconds(100);
 struct InotifyQueue::Source {
   UniqueFd instance;
   InotifyQueue* queue;  // null: gone
-  alignas(inotify_event) std::array<std::byte, kBatchBytes> buffer;
 };
 
 Result<UniqueFd> InotifyQueue::OpenInstance() {
-  UniqueFd instance(::inotify_init1(IN_CLOEXEC));
+  UniqueFd instance(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   if (!instance) return Error::FromErrno(errno, "inotify_init1");
   return instance;
 }
@@ -37,14 +38,13 @@ InotifyQueue::InotifyQueue(Loop& loop, UniqueFd instance, OnEvent on_event)
     : loop_(loop), on_event_(std::move(on_event)), source_(std::make_shared<Source>()) {
   source_->instance = std::move(instance);
   source_->queue = this;
-  loop_.io().Adopt(source_->instance.get());
-  Read();
+  Wait();
 }
 
 InotifyQueue::~InotifyQueue() {
   source_->queue = nullptr;
   loop_.Disarm(retry_);
-  loop_.io().Cancel(read_);
+  loop_.io().Cancel(wait_);
 }
 
 int InotifyQueue::Add(const std::string& path, uint32_t mask) {
@@ -56,20 +56,25 @@ int InotifyQueue::Add(const std::string& path, uint32_t mask) {
 // Fails when the kernel has ended the watch already, which is as good.
 void InotifyQueue::Remove(int wd) { ::inotify_rm_watch(source_->instance.get(), wd); }
 
-void InotifyQueue::Read() {
-  read_ =
-      loop_.io().Read(source_->instance.get(), source_->buffer, [source = source_](int32_t result) {
-        if (source->queue != nullptr) source->queue->OnRead(result);
-      });
+// Waits for readiness and reads by itself: the kernel cannot wait inside a read of inotify without
+// a thread, so io_uring would park one of its workers on it.
+void InotifyQueue::Wait() {
+  wait_ = loop_.io().Poll(source_->instance.get(), POLLIN, [source = source_](int32_t result) {
+    if (source->queue != nullptr) source->queue->OnReady(result);
+  });
 }
 
-void InotifyQueue::OnRead(int32_t result) {
-  if (result < 0) {
-    retry_ = loop_.Arm(After(loop_.Now(), kRetryDelay), [this] { Read(); });
-    return;
-  }
-  RunEvents(std::span(source_->buffer).first(static_cast<size_t>(result)));
-  Read();
+void InotifyQueue::OnReady(int32_t result) {
+  if (result < 0) return WaitLater();
+  std::array<std::byte, kBatchBytes> batch;
+  const ssize_t got = ::read(source_->instance.get(), batch.data(), batch.size());
+  if (got < 0 && errno != EAGAIN && errno != EINTR) return WaitLater();
+  if (got > 0) RunEvents(std::span(batch).first(static_cast<size_t>(got)));
+  Wait();
+}
+
+void InotifyQueue::WaitLater() {
+  retry_ = loop_.Arm(After(loop_.Now(), kRetryDelay), [this] { Wait(); });
 }
 
 void InotifyQueue::RunEvents(std::span<const std::byte> batch) {

@@ -1,6 +1,5 @@
 // One inotify instance: kernel watches, and their events as they come out of its queue. Owned by an
-// InotifyWatcher, used on the loop's thread; destroying it ends the read under way and all kernel
-// watches.
+// InotifyWatcher, used on the loop's thread; destroying it ends all kernel watches.
 #pragma once
 
 #include <cstdint>
@@ -47,16 +46,17 @@ class InotifyQueue {
  private:
   struct Source;
 
-  void Read();
-  void OnRead(int32_t result);
+  void Wait();
+  void WaitLater();
+  void OnReady(int32_t result);
   void RunEvents(std::span<const std::byte> batch);
 
   Loop& loop_;
   OnEvent on_event_;
-  // Shared with the read under way: the loop needs descriptor and buffer until that has called
-  // back, which is after the end of the queue when it is cancelled by it.
+  // Shared with the operation under way: the loop needs the descriptor until that has called back,
+  // which is after the end of the queue when it is cancelled by it.
   const std::shared_ptr<Source> source_;
-  OpId read_;
+  OpId wait_;
   TimerId retry_;
 };
 

@@ -42,7 +42,7 @@ class Io {
   // set that does.
   virtual OpId Poll(int fd, uint32_t events, IoDone done) = 0;
 
-  // Streams: pipes, sockets, eventfd, inotify. Waits until there is something to read or room to
+  // Streams: pipes, sockets, eventfd. Waits until there is something to read or room to
   // write.
   virtual OpId Read(int fd, std::span<std::byte> into, IoDone done) = 0;
   virtual OpId Write(int fd, std::span<const std::byte> from, IoDone done) = 0;
