@@ -34,6 +34,9 @@ Status Check(int result, std::string_view doing, std::string_view path) {
   return Ok();
 }
 
+// A directory's. EINVAL: a file system without directories to sync, such as procfs or some of FUSE.
+bool SyncNames(int directory) { return ::fsync(directory) == 0 || errno == EINVAL; }
+
 // Up to the end or to bytes_max, however little the file says of its size: files of procfs and
 // cgroupfs say 0. `offset` is where to begin; below zero: a stream, read from where it stands.
 Result<std::string> ReadUpTo(int fd, off_t offset, size_t bytes_max, const std::string& path) {
@@ -190,8 +193,7 @@ Status Replace(const std::string& path, std::string_view content, uint32_t mode,
   const bool synced = durability == Durability::kSynced;
   if (synced && ::fsync(file.fd()) != 0) return Failed("replace", path, "sync");
   if (!file.RenameTo(split.name)) return Failed("replace", path, "rename");
-  // EINVAL: a file system without directories to sync, such as procfs or some of FUSE.
-  if (synced && ::fsync(directory.get()) != 0 && errno != EINVAL) {
+  if (synced && !SyncNames(directory.get())) {
     return Error(ErrorCode::kUnknownOutcome, Failed("replace", path, "sync directory").message());
   }
   return Ok();
@@ -248,6 +250,12 @@ Status Append(int fd, const std::string& path, std::string_view data) {
 }
 
 Status Sync(int fd, const std::string& path) { return Check(::fdatasync(fd), "sync", path); }
+
+Status SyncDirectory(const std::string& path) {
+  const UniqueFd directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory || !SyncNames(directory.get())) return Failed("sync directory", path);
+  return Ok();
+}
 
 Status Rename(const std::string& from, const std::string& to) {
   if (::rename(from.c_str(), to.c_str()) == 0) return Ok();

@@ -25,6 +25,7 @@ Result<std::string> ReadAt(int fd, const std::string& path, uint64_t offset, siz
 Status Append(int fd, const std::string& path, std::string_view data);
 Status Sync(int fd, const std::string& path);
 
+Status SyncDirectory(const std::string& path);
 Status Rename(const std::string& from, const std::string& to);
 Status MakeDirectories(const std::string& path, uint32_t mode);
 Status Unlink(const std::string& path);

@@ -149,6 +149,12 @@ void PoolFileSystem::CloseLater(File file) {
                 [fd = std::move(file.fd)]() mutable { fd.Reset(); });
 }
 
+void PoolFileSystem::SyncDirectory(Context context, std::string path, Done<Unit> done) {
+  Run<Unit>(
+      context, {"sync directory", path}, [path] { return file_calls::SyncDirectory(path); },
+      std::move(done));
+}
+
 void PoolFileSystem::Rename(Context context, std::string from, std::string to, Done<Unit> done) {
   if (to.find('\0') != std::string::npos) {
     return Refuse(BlockingCall("rename", to), HasNul(), std::move(done));

@@ -44,6 +44,7 @@ class PoolFileSystem final : public FileSystem {
   void ReadAt(Context, FileId, uint64_t offset, size_t bytes_max, Done<std::string>) override;
   void Append(Context, FileId, std::string data, Done<Unit>) override;
   void Sync(Context, FileId, Done<Unit>) override;
+  void SyncDirectory(Context, std::string path, Done<Unit>) override;
   void Close(FileId) override;
 
   void Rename(Context, std::string from, std::string to, Done<Unit>) override;

@@ -197,6 +197,19 @@ TEST_P(FileSystemTest, ReplacedFilesHaveTheirContentAndModeWhateverTheUmask) {
   EXPECT_EQ(Names(root_), std::vector<std::string>{"f"});
 }
 
+TEST_P(FileSystemTest, OnlyDirectoriesHaveNamesToSync) {
+  const auto sync = [&](const std::string& path) {
+    return Await<Unit>([&](auto done) { fs_->SyncDirectory({}, path, std::move(done)); });
+  };
+  ASSERT_TRUE(Replace(Path("f"), "content"));
+  EXPECT_TRUE(sync(root_));
+  EXPECT_TRUE(sync("/proc")) << "has nothing to sync, and nothing to lose";
+  EXPECT_EQ(sync(Path("no")).error().message(),
+            "sync directory \"" + Path("no") + "\": No such file or directory");
+  EXPECT_EQ(sync(Path("f")).error().message(),
+            "sync directory \"" + Path("f") + "\": Not a directory");
+}
+
 TEST_P(FileSystemTest, AReplaceThatFailsLeavesNoTrace) {
   EXPECT_EQ(Replace(Path("no/f"), "x").error().code(), ErrorCode::kNotFound);
   EXPECT_EQ(Replace(root_ + "/", "x").error().code(), ErrorCode::kInvalid);

@@ -1,6 +1,7 @@
 #include "tests/sim/disk.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace denselet::sim {
@@ -51,10 +52,11 @@ Status Disk::ReplaceFile(const std::string& path, std::string content, uint32_t 
                          reactor::Durability durability, WallTime now) {
   if (Status parent = NeedParent(path); !parent) return parent;
   auto inode = std::make_shared<Inode>(Inode{Kind::kFile, mode, std::move(content), {}, now});
-  // The temporary file is synced before it is renamed either way: a crash never shows a part.
-  inode->synced = inode->content;
   names_[path] = inode;
-  if (durability == reactor::Durability::kSynced) synced_names_[path] = inode;
+  if (durability == reactor::Durability::kSynced) {
+    inode->synced = inode->content;
+    synced_names_[path] = inode;
+  }
   return Ok();
 }
 
@@ -93,11 +95,18 @@ Result<Disk::InodeRef> Disk::Open(const std::string& path, reactor::OpenMode mod
   return inode;
 }
 
-void Disk::Sync(const InodeRef& inode) {
-  inode->synced = inode->content;
-  for (const auto& [path, named] : names_) {
-    if (named == inode) synced_names_[path] = inode;
-  }
+void Disk::Sync(const InodeRef& inode) { inode->synced = inode->content; }
+
+Status Disk::SyncDirectory(const std::string& path) {
+  const InodeRef inode = Find(path);
+  if (inode == nullptr || inode->kind != Kind::kDirectory) return Missing("sync directory", path);
+  const auto is_in = [&path](const auto& entry) {
+    return entry.first != "/" && ParentOf(entry.first) == path;
+  };
+  std::erase_if(synced_names_, is_in);
+  std::copy_if(names_.begin(), names_.end(), std::inserter(synced_names_, synced_names_.end()),
+               is_in);
+  return Ok();
 }
 
 Status Disk::Rename(const std::string& from, const std::string& to) {

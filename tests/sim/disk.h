@@ -41,6 +41,7 @@ class Disk {
   Status WriteControl(const std::string& path, std::string text, WallTime now);
   Result<InodeRef> Open(const std::string& path, reactor::OpenMode, uint32_t mode, WallTime now);
   void Sync(const InodeRef& inode);
+  Status SyncDirectory(const std::string& path);
   Status Rename(const std::string& from, const std::string& to);
   Status MakeDirectories(const std::string& path, uint32_t mode);
   Status Unlink(const std::string& path);

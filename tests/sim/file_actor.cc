@@ -42,8 +42,17 @@ class FileActor final : public Actor {
                   if (Stale(generation)) return;
                   CHECK(file);
                   log_ = *file;
-                  AppendRecord();
+                  SyncName();
                 });
+  }
+
+  // Until its name is safe, nothing in the log is.
+  void SyncName() {
+    files_.SyncDirectory({}, "/", [this, generation = crashes_](Result<Unit> synced) {
+      if (Stale(generation)) return;
+      if (!synced) return SyncName();
+      AppendRecord();
+    });
   }
 
   void AppendRecord() {
@@ -66,14 +75,11 @@ class FileActor final : public Actor {
 
   void Replace() {
     const uint64_t version = ++version_;
-    const auto durability =
-        world_.random().Below(2) == 0 ? reactor::Durability::kSynced : reactor::Durability::kCached;
     const std::string content(1 + version % 100, static_cast<char>('a' + version % 26));
-    files_.ReplaceFile({}, kReplaced, content, 0600, durability,
-                       [this, generation = crashes_, version, durability](Result<Unit> done) {
+    files_.ReplaceFile({}, kReplaced, content, 0600, reactor::Durability::kSynced,
+                       [this, generation = crashes_, version](Result<Unit> done) {
                          if (Stale(generation)) return;
-                         if (done && durability == reactor::Durability::kSynced)
-                           synced_version_ = version;
+                         if (done) synced_version_ = version;
                          world_.Note("replaced " + std::to_string(version));
                          Replace();
                        });

@@ -106,6 +106,11 @@ void SimFileSystem::Sync(Context context, FileId id, Done<Unit> done) {
 
 void SimFileSystem::Close(FileId id) { files_.Remove(id.key); }
 
+void SimFileSystem::SyncDirectory(Context context, std::string path, Done<Unit> done) {
+  After<Unit>(context, Effect::kChanges, NextEnd({}), std::move(done),
+              [this, path] { return disk_.SyncDirectory(path); });
+}
+
 void SimFileSystem::Rename(Context context, std::string from, std::string to, Done<Unit> done) {
   After<Unit>(context, Effect::kChanges, NextEnd({}), std::move(done),
               [this, from, to] { return disk_.Rename(from, to); });

@@ -27,6 +27,7 @@ class SimFileSystem final : public reactor::FileSystem {
               reactor::Done<std::string>) override;
   void Append(Context, reactor::FileId, std::string data, reactor::Done<Unit>) override;
   void Sync(Context, reactor::FileId, reactor::Done<Unit>) override;
+  void SyncDirectory(Context, std::string path, reactor::Done<Unit>) override;
   void Close(reactor::FileId) override;
   void Rename(Context, std::string from, std::string to, reactor::Done<Unit>) override;
   void MakeDirectories(Context, std::string path, uint32_t mode, reactor::Done<Unit>) override;

@@ -40,7 +40,7 @@ struct DirectoryEntry {
 
 // How far a write has to have come before it counts.
 enum class Durability : uint8_t {
-  kCached,  // visible to other processes; a power cut may lose it
+  kCached,  // visible to other processes; a power cut may lose it, or leave a part
   kSynced,  // file and directory reached the disk
 };
 
@@ -81,10 +81,12 @@ class FileSystem {
   virtual void ReadAt(Context, FileId, uint64_t offset, size_t bytes_max, Done<std::string>) = 0;
   // kUnknownOutcome also when only a part could be written.
   virtual void Append(Context, FileId, std::string data, Done<Unit>) = 0;
-  // The file's content. Its name in the directory, when it is new, may still be lost.
+  // The file's content. Its name, when it is new, is safe after SyncDirectory.
   virtual void Sync(Context, FileId, Done<Unit>) = 0;
   virtual void Close(FileId) = 0;
 
+  // The names in a directory: what was made, renamed or removed there reached the disk.
+  virtual void SyncDirectory(Context, std::string path, Done<Unit>) = 0;
   virtual void Rename(Context, std::string from, std::string to, Done<Unit>) = 0;
   // Like mkdir -p: directories that exist are fine, and keep their mode.
   virtual void MakeDirectories(Context, std::string path, uint32_t mode, Done<Unit>) = 0;
