@@ -15,6 +15,9 @@ namespace denselet::reactor {
 namespace {
 
 constexpr int kEventsPerWait = 256;
+constexpr size_t kReceiveBufferBytes = 64 * 1024;
+// In the place of a result: a ReceiveStream may have something to receive.
+constexpr int32_t kMayReceive = INT32_MIN;
 
 // poll(2)'s and epoll(7)'s bits are the same numbers for what we use.
 static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT && EPOLLPRI == POLLPRI);
@@ -53,7 +56,8 @@ EpollLoop::EpollLoop(const Clock& clock, const LoopOptions& options, UniqueFd ep
     : EventLoop(clock, options),
       epoll_(std::move(epoll)),
       wake_(std::move(wake)),
-      ops_(options.operations_max) {}
+      ops_(options.operations_max),
+      buffer_(std::make_unique_for_overwrite<std::byte[]>(kReceiveBufferBytes)) {}
 
 EpollLoop::~EpollLoop() { DropTasks(); }
 
@@ -93,6 +97,11 @@ OpId EpollLoop::Receive(int fd, std::span<std::byte> into, IoDone done) {
                 .done = std::move(done)});
 }
 
+OpId EpollLoop::ReceiveStream(int fd, IoReceived received) {
+  return Start(
+      {.kind = Kind::kReceiveStream, .fd = fd, .events = EPOLLIN, .received = std::move(received)});
+}
+
 OpId EpollLoop::Send(int fd, std::span<const std::byte> from, IoDone done) {
   return Start({.kind = Kind::kSend,
                 .fd = fd,
@@ -123,7 +132,9 @@ OpId EpollLoop::Start(Op op) {
   const std::optional<SlotKey> key = ops_.Insert(std::move(op));
   if (!key) {
     // Insert takes the value only on success. NOLINTNEXTLINE(bugprone-use-after-move)
-    Post([done = std::move(op.done)]() mutable { done(-EBUSY); });
+    Post([refused = std::move(op)]() mutable {
+      refused.received ? refused.received(-EBUSY, {}) : refused.done(-EBUSY);
+    });
     return {};
   }
   int32_t result = 0;
@@ -163,6 +174,9 @@ bool EpollLoop::Try(Op& op, uint32_t ready_events, int32_t& result) {
     case Kind::kReceive:
       result = ResultOf(::recv(op.fd, op.data, op.size, MSG_DONTWAIT));
       return !WouldBlock(result);
+    case Kind::kReceiveStream:
+      result = kMayReceive;
+      return ready_events != 0;
     case Kind::kSend:
       result = ResultOf(::send(op.fd, op.data, op.size, MSG_DONTWAIT | MSG_NOSIGNAL));
       return !WouldBlock(result);
@@ -204,16 +218,29 @@ void EpollLoop::AddWaiter(SlotKey key, int fd) {
 }
 
 void EpollLoop::RemoveWaiter(SlotKey key, int fd) {
-  std::erase(waiters_[static_cast<size_t>(fd)].ops, key);
+  Waiters& waiters = waiters_[static_cast<size_t>(fd)];
+  std::erase(waiters.ops, key);
+  if (ops_.Find(key)->kind != Kind::kReceiveStream) return;
+  waiters.standing = 0;
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+  if (!waiters.ops.empty()) ArmDescriptor(fd);
 }
 
-// One shot: a descriptor whose waiters are gone stays registered but silent, and the next wait
-// costs one call. One that was closed since has lost its registration (and the number may be
-// another file's now): then it is added anew.
+// One shot, but for a ReceiveStream, which is served again and again: a descriptor whose waiters
+// are gone stays registered but silent, and the next wait costs one call. One that was closed since
+// has lost its registration (and the number may be another file's now): then it is added anew.
 int EpollLoop::ArmDescriptor(int fd) {
-  epoll_event event{.events = EPOLLONESHOT, .data = {.fd = fd}};
-  for (const SlotKey key : waiters_[static_cast<size_t>(fd)].ops)
-    event.events |= ops_.Find(key)->events;
+  Waiters& waiters = waiters_[static_cast<size_t>(fd)];
+  epoll_event event{.events = 0, .data = {.fd = fd}};
+  bool stands = false;
+  for (const SlotKey key : waiters.ops) {
+    const Op& op = *ops_.Find(key);
+    event.events |= op.events;
+    stands |= op.kind == Kind::kReceiveStream;
+  }
+  if (stands && waiters.standing == event.events) return 0;
+  waiters.standing = stands ? event.events : 0;
+  if (!stands) event.events |= EPOLLONESHOT;
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) == 0) return 0;
   if (errno != ENOENT) return errno;
   return ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0 ? 0 : errno;
@@ -228,6 +255,10 @@ void EpollLoop::OnReady(int fd, uint32_t events) {
     if ((events & (op.events | EPOLLERR | EPOLLHUP)) == 0) return false;
     int32_t result = 0;
     if (!Try(op, events, result)) return false;
+    if (op.kind == Kind::kReceiveStream) {
+      finished_.push_back({key, kMayReceive});
+      return false;
+    }
     Finish(key, result);
     return true;
   });
@@ -263,10 +294,30 @@ size_t EpollLoop::RunFinished() {
   // Callbacks start further operations, which may finish at once: those wait for the next turn.
   const std::vector<Finished> batch = std::exchange(finished_, {});
   for (const Finished& finished : batch) {
+    if (finished.result == kMayReceive) {
+      RunReceived(finished.key);
+      continue;
+    }
     std::optional<Op> op = ops_.Remove(finished.key);
-    op->done(finished.result);
+    op->received ? op->received(finished.result, {}) : op->done(finished.result);
   }
   return batch.size();
+}
+
+void EpollLoop::RunReceived(SlotKey key) {
+  Op* op = ops_.Find(key);
+  if (op == nullptr || op->finished) return;  // cancelled since
+  const ssize_t got = ::recv(op->fd, buffer_.get(), kReceiveBufferBytes, MSG_DONTWAIT);
+  const int32_t result = ResultOf(got);
+  if (WouldBlock(result)) return;
+  if (result <= 0) {
+    RemoveWaiter(key, op->fd);
+    return ops_.Remove(key)->received(result, {});
+  }
+  // Out of its slot while it runs: it may start operations, which moves slots.
+  IoReceived received = std::move(op->received);
+  received(result, {buffer_.get(), static_cast<size_t>(result)});
+  ops_.Find(key)->received = std::move(received);
 }
 
 void EpollLoop::WakeUp() {

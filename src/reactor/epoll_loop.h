@@ -20,7 +20,16 @@ class EpollLoop final : public EventLoop, private KernelIo {
   std::string_view backend_name() const override { return "epoll"; }
 
  private:
-  enum class Kind : uint8_t { kPoll, kRead, kWrite, kReceive, kSend, kAccept, kConnect };
+  enum class Kind : uint8_t {
+    kPoll,
+    kRead,
+    kWrite,
+    kReceive,
+    kReceiveStream,
+    kSend,
+    kAccept,
+    kConnect
+  };
 
   struct Op {
     Kind kind;
@@ -31,12 +40,16 @@ class EpollLoop final : public EventLoop, private KernelIo {
     std::byte* data = nullptr;
     size_t size = 0;
     std::unique_ptr<sockaddr_storage> address = nullptr;  // of a connect
-    IoDone done;
+    IoDone done = {};
+    IoReceived received = {};  // of a ReceiveStream
   };
 
   // The operations that wait on one descriptor, oldest first.
   struct Waiters {
     std::vector<SlotKey> ops;
+    // Events that the kernel reports until told otherwise: while a ReceiveStream is there. Zero: it
+    // reports once.
+    uint32_t standing = 0;
   };
 
   EpollLoop(const Clock& clock, const LoopOptions& options, UniqueFd epoll, UniqueFd wake);
@@ -51,6 +64,7 @@ class EpollLoop final : public EventLoop, private KernelIo {
   OpId Read(int fd, std::span<std::byte> into, IoDone done) override;
   OpId Write(int fd, std::span<const std::byte> from, IoDone done) override;
   OpId Receive(int fd, std::span<std::byte> into, IoDone done) override;
+  OpId ReceiveStream(int fd, IoReceived received) override;
   OpId Send(int fd, std::span<const std::byte> from, IoDone done) override;
   OpId Accept(int fd, IoDone done) override;
   OpId Connect(int fd, const sockaddr* address, socklen_t size, IoDone done) override;
@@ -66,6 +80,7 @@ class EpollLoop final : public EventLoop, private KernelIo {
   int ArmDescriptor(int fd);
   void OnReady(int fd, uint32_t events);
   size_t RunFinished();
+  void RunReceived(SlotKey key);
 
   const UniqueFd epoll_;
   const UniqueFd wake_;
@@ -75,7 +90,9 @@ class EpollLoop final : public EventLoop, private KernelIo {
     SlotKey key;
     int32_t result;
   };
-  std::vector<Finished> finished_;  // at most one for each operation
+  std::vector<Finished> finished_;  // at most one for each operation, two for a ReceiveStream
+  // Where ReceiveStream receives.
+  const std::unique_ptr<std::byte[]> buffer_;
 };
 
 }  // namespace denselet::reactor

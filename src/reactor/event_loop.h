@@ -28,6 +28,9 @@ struct LoopOptions {
   // others.
   size_t timers_per_turn_max = 4096;
   size_t messages_per_turn_max = 4096;
+  // Off: io_uring receives as on a kernel before 6.0, by poll and then receive. To test that and to
+  // measure.
+  bool multishot_receive = true;
   // How long a loop looks for mail before it sleeps, when answers have lately come that soon: about
   // what a sleep and a wake-up cost, so that it never costs more than twice the best choice. An
   // idle loop does not spin.

@@ -1,5 +1,7 @@
 #include "reactor/kernel_io.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,7 +16,13 @@ int ResultOf(int returned) { return returned < 0 ? -errno : returned; }
 
 int KernelIo::Socket(int domain, int type) {
   const int fd = ResultOf(::socket(domain, type | SOCK_CLOEXEC, 0));
-  if (fd >= 0) Adopt(fd);
+  if (fd < 0) return fd;
+  Adopt(fd);
+  // We send whole messages; what waits for more only adds delay. Accepted sockets inherit it.
+  const int on = 1;
+  if (domain != AF_UNIX && type == SOCK_STREAM) {
+    (void)::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  }
   return fd;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <liburing.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 
 #include <algorithm>
@@ -18,6 +19,13 @@ constexpr size_t kCompletionsPerBatch = 256;
 constexpr int kSubmitTriesMax = 100'000;
 // The kernel counts bytes of one operation in 32 bits.
 constexpr size_t kBytesPerOperationMax = 1u << 30;
+
+// Memory for what is received, shared by all connections of the loop: a completion takes a buffer
+// and gives it back when its callback has returned. When all are taken, the kernel says so and the
+// connection asks again.
+constexpr uint16_t kReceiveBuffers = 64;  // a power of two
+constexpr size_t kReceiveBufferBytes = 16 * 1024;
+constexpr uint16_t kReceiveGroup = 0;
 
 // What a completion is about. Keys of operations have a generation in the upper half, so they never
 // look like these.
@@ -37,9 +45,31 @@ struct UringLoop::Ring {
   bool initialised = false;
   bool deferred = false;  // completions appear only when we ask for them
   bool has_messages = false;
+  bool has_multishot_receive = false;    // 6.0, known by another operation of that release
+  io_uring_buf_ring* buffers = nullptr;  // null: this kernel has none; receives poll, then receive
+  std::unique_ptr<std::byte[]> memory =
+      std::make_unique_for_overwrite<std::byte[]>(kReceiveBuffers * kReceiveBufferBytes);
 
   ~Ring() {
+    if (buffers != nullptr) {
+      io_uring_free_buf_ring(&ring, buffers, kReceiveBuffers, kReceiveGroup);
+    }
     if (initialised) io_uring_queue_exit(&ring);
+  }
+
+  std::span<std::byte> Buffer(uint16_t index) {
+    return {memory.get() + index * kReceiveBufferBytes, kReceiveBufferBytes};
+  }
+  void GiveBuffer(uint16_t index) {
+    io_uring_buf_ring_add(buffers, Buffer(index).data(), kReceiveBufferBytes, index,
+                          io_uring_buf_ring_mask(kReceiveBuffers), 0);
+    io_uring_buf_ring_advance(buffers, 1);
+  }
+  void MakeBuffers() {
+    int error = 0;
+    buffers = io_uring_setup_buf_ring(&ring, kReceiveBuffers, kReceiveGroup, 0, &error);
+    if (buffers == nullptr) return;
+    for (uint16_t i = 0; i < kReceiveBuffers; ++i) GiveBuffer(i);
   }
 
   // From the best form to the plainest: 6.1 has deferred task run, 5.19 cooperative, before that
@@ -73,6 +103,7 @@ struct UringLoop::Ring {
     io_uring_probe* probe = io_uring_get_probe_ring(&ring);
     if (probe == nullptr) return -ENOSYS;
     has_messages = io_uring_opcode_supported(probe, IORING_OP_MSG_RING) != 0;
+    has_multishot_receive = io_uring_opcode_supported(probe, IORING_OP_SEND_ZC) != 0;
     io_uring_free_probe(probe);
     return 0;
   }
@@ -84,6 +115,7 @@ Result<std::unique_ptr<EventLoop>> UringLoop::Make(const Clock& clock, const Loo
     return Error(ErrorCode::kUnsupported,
                  Error::FromErrno(-error, "io_uring cannot be used here").message());
   }
+  if (ring->has_multishot_receive && options.multishot_receive) ring->MakeBuffers();
   UniqueFd wake(::eventfd(0, EFD_CLOEXEC));
   if (!wake) return Error::FromErrno(errno, "eventfd");
   return std::unique_ptr<EventLoop>(
@@ -174,6 +206,67 @@ OpId UringLoop::Receive(int fd, std::span<std::byte> into, IoDone done) {
   });
 }
 
+OpId UringLoop::ReceiveStream(int fd, IoReceived received) {
+  Op op{.done = {}, .address = {}, .received = std::move(received), .fd = fd};
+  const std::optional<SlotKey> key = ops_.Insert(std::move(op));
+  if (!key) {
+    // Insert takes the value only on success. NOLINTNEXTLINE(bugprone-use-after-move)
+    Post([refused = std::move(op.received)]() mutable { refused(-EBUSY, {}); });
+    return {};
+  }
+  ArmReceive(*key);
+  return OpId{*key};
+}
+
+void UringLoop::ArmReceive(SlotKey key) {
+  const Op& op = *ops_.Find(key);
+  if (op.cancelled) {
+    Post([this, key] { EndReceive(key, -ECANCELED); });
+    return;
+  }
+  io_uring_sqe* entry = Entry();
+  if (ring_->buffers != nullptr) {
+    io_uring_prep_recv_multishot(entry, op.fd, nullptr, 0, 0);
+    io_uring_sqe_set_flags(entry, IOSQE_BUFFER_SELECT);
+    entry->buf_group = kReceiveGroup;
+  } else {
+    io_uring_prep_poll_add(entry, op.fd, POLLIN);
+  }
+  io_uring_sqe_set_data64(entry, Pack(key));
+}
+
+void UringLoop::RunReceived(SlotKey key, const Completion& completion) {
+  const bool goes_on = (completion.flags & IORING_CQE_F_MORE) != 0;
+  int32_t result = completion.result;
+  if ((completion.flags & IORING_CQE_F_BUFFER) != 0) {
+    const auto index = static_cast<uint16_t>(completion.flags >> IORING_CQE_BUFFER_SHIFT);
+    if (result > 0) HandReceived(key, ring_->Buffer(index).first(static_cast<size_t>(result)));
+    ring_->GiveBuffer(index);
+  } else if (ring_->buffers == nullptr && result > 0) {
+    const std::span<std::byte> buffer = ring_->Buffer(0);
+    const ssize_t got = ::recv(ops_.Find(key)->fd, buffer.data(), buffer.size(), MSG_DONTWAIT);
+    result = got < 0 ? -errno : static_cast<int32_t>(got);
+    if (result > 0) HandReceived(key, buffer.first(static_cast<size_t>(result)));
+    if (result == -EAGAIN) result = 1;
+  }
+  if (goes_on) return;
+  // Without a buffer at hand the kernel gives up: they are back by now.
+  if (result > 0 || result == -ENOBUFS) return ArmReceive(key);
+  EndReceive(key, result);
+}
+
+void UringLoop::HandReceived(SlotKey key, std::span<const std::byte> data) {
+  // Out of its slot while it runs: it may start operations, which moves slots.
+  IoReceived received = std::move(ops_.Find(key)->received);
+  received(static_cast<int32_t>(data.size()), data);
+  ops_.Find(key)->received = std::move(received);
+}
+
+void UringLoop::EndReceive(SlotKey key, int32_t result) {
+  std::optional<Op> op = ops_.Remove(key);
+  op->received(result, {});
+}
+
 OpId UringLoop::Send(int fd, std::span<const std::byte> from, IoDone done) {
   return Start(std::move(done), [&](io_uring_sqe* entry) {
     io_uring_prep_send(entry, fd, from.data(), Clamp(from.size()), MSG_NOSIGNAL);
@@ -197,7 +290,10 @@ OpId UringLoop::Connect(int fd, const sockaddr* address, socklen_t size, IoDone 
 }
 
 void UringLoop::Cancel(OpId op) {
-  if (ops_.Find(op.key) == nullptr) return;
+  Op* const found = ops_.Find(op.key);
+  if (found == nullptr) return;
+  // A ReceiveStream may be between two waits of the kernel, where the entry below finds nothing.
+  found->cancelled = true;
   io_uring_sqe* entry = Entry();
   io_uring_prep_cancel64(entry, Pack(op.key), 0);
   io_uring_sqe_set_data64(entry, kNobody);
@@ -241,25 +337,30 @@ size_t UringLoop::RunCompletions() {
   size_t ran = 0;
   // Those that are there now; what callbacks cause comes in the next turn.
   for (unsigned left = io_uring_cq_ready(ring); left > 0;) {
-    struct Completion {
-      uint64_t data;
-      int32_t result;
-    };
     // Copied and given back before any callback runs: a callback may need room in the queue.
     std::array<io_uring_cqe*, kCompletionsPerBatch> entries;
     std::array<Completion, kCompletionsPerBatch> batch;
     const unsigned count = io_uring_peek_batch_cqe(ring, entries.data(),
                                                    std::min<unsigned>(left, kCompletionsPerBatch));
-    for (unsigned i = 0; i < count; ++i) batch[i] = {entries[i]->user_data, entries[i]->res};
+    for (unsigned i = 0; i < count; ++i) {
+      batch[i] = {entries[i]->user_data, entries[i]->res, entries[i]->flags};
+    }
     io_uring_cq_advance(ring, count);
     left -= count;
     for (unsigned i = 0; i < count; ++i) {
       const Completion& completion = batch[i];
+      const SlotKey key = Unpack(completion.data);
       if (completion.data == kWakeRead) {
         ArmWake();
-      } else if (std::optional<Op> op = ops_.Remove(Unpack(completion.data))) {
-        op->done(completion.result);
-        ++ran;
+        continue;
+      }
+      Op* const found = ops_.Find(key);
+      if (found == nullptr) continue;
+      ++ran;
+      if (found->received) {
+        RunReceived(key, completion);
+      } else {
+        ops_.Remove(key)->done(completion.result);
       }
     }
   }

@@ -28,6 +28,15 @@ class UringLoop final : public EventLoop, private KernelIo {
     IoDone done;
     std::unique_ptr<sockaddr_storage>
         address;  // of a connect: the kernel reads it when the entry is submitted
+    // Of a ReceiveStream.
+    IoReceived received = {};
+    int fd = -1;
+    bool cancelled = false;
+  };
+  struct Completion {
+    uint64_t data;
+    int32_t result;
+    uint32_t flags;
   };
 
   struct Ring;
@@ -48,6 +57,7 @@ class UringLoop final : public EventLoop, private KernelIo {
   OpId Read(int fd, std::span<std::byte> into, IoDone done) override;
   OpId Write(int fd, std::span<const std::byte> from, IoDone done) override;
   OpId Receive(int fd, std::span<std::byte> into, IoDone done) override;
+  OpId ReceiveStream(int fd, IoReceived received) override;
   OpId Send(int fd, std::span<const std::byte> from, IoDone done) override;
   OpId Accept(int fd, IoDone done) override;
   OpId Connect(int fd, const sockaddr* address, socklen_t size, IoDone done) override;
@@ -58,6 +68,11 @@ class UringLoop final : public EventLoop, private KernelIo {
   // Keeps the callback, lets `prepare` fill an entry, and names both with one key.
   template <class Prepare>
   OpId Start(IoDone done, Prepare prepare, std::unique_ptr<sockaddr_storage> address = nullptr);
+  // Of a ReceiveStream: asks the kernel for more; one completion of it.
+  void ArmReceive(SlotKey key);
+  void RunReceived(SlotKey key, const Completion& completion);
+  void HandReceived(SlotKey key, std::span<const std::byte> data);
+  void EndReceive(SlotKey key, int32_t result);
   void ArmWake();
   void Submit(TimePoint until);
   size_t RunCompletions();

@@ -29,9 +29,30 @@ void SimLoop::Wait(TimePoint) {
   for (size_t i = 0; i < count; ++i) {
     const Completed next = completed_.front();
     completed_.pop_front();
-    ops_.Remove(next.key)->done(next.result);
+    if (ops_.Find(next.key)->received) {
+      RunReceived(next.key, next.result);
+    } else {
+      ops_.Remove(next.key)->done(next.result);
+    }
   }
   RanCompletions(count);
+}
+
+void SimLoop::RunReceived(SlotKey key, int32_t result) {
+  // Out of its slot while it runs: it may start operations, which moves slots.
+  reactor::IoReceived received = std::move(ops_.Find(key)->received);
+  if (result <= 0) {
+    ops_.Remove(key);
+    return received(result, {});
+  }
+  const auto buffer = std::move(ops_.Find(key)->buffer);
+  received(result, std::span(*buffer).first(static_cast<size_t>(result)));
+  Op& op = *ops_.Find(key);
+  op.received = std::move(received);
+  op.buffer = std::make_unique<std::array<std::byte, 4096>>();
+  op.completed = false;
+  if (op.cancelled) return Complete(OpId{key}, -ECANCELED);
+  network_.Receive(op.fd, *op.buffer, Network::Waiter{this, OpId{key}});
 }
 
 template <class Begin>
@@ -63,6 +84,20 @@ OpId SimLoop::Receive(int fd, std::span<std::byte> into, IoDone done) {
   return Start(fd, std::move(done), [&](Network::Waiter w) { network_.Receive(fd, into, w); });
 }
 
+OpId SimLoop::ReceiveStream(int fd, reactor::IoReceived received) {
+  auto buffer = std::make_unique<std::array<std::byte, 4096>>();
+  const std::span<std::byte> into = *buffer;
+  Op op{.done = {}, .fd = fd, .received = std::move(received), .buffer = std::move(buffer)};
+  const std::optional<SlotKey> key = ops_.Insert(std::move(op));
+  if (!key) {
+    // Insert takes the value only on success. NOLINTNEXTLINE(bugprone-use-after-move)
+    Post([refused = std::move(op.received)]() mutable { refused(-EBUSY, {}); });
+    return {};
+  }
+  network_.Receive(fd, into, Network::Waiter{this, OpId{*key}});
+  return OpId{*key};
+}
+
 OpId SimLoop::Send(int fd, std::span<const std::byte> from, IoDone done) {
   return Start(fd, std::move(done), [&](Network::Waiter w) { network_.Send(fd, from, w); });
 }
@@ -92,7 +127,9 @@ void SimLoop::Close(int fd) { network_.Close(fd); }
 
 void SimLoop::Cancel(OpId op) {
   Op* found = ops_.Find(op.key);
-  if (found == nullptr || found->completed) return;
+  if (found == nullptr) return;
+  found->cancelled = true;
+  if (found->completed) return;
   network_.Forget(found->fd, Network::Waiter{this, op});
   Complete(op, -ECANCELED);
 }

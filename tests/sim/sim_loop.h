@@ -2,6 +2,7 @@
 // sleeps; the World decides which loop has its next turn and when time goes on.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <memory>
 
@@ -32,6 +33,10 @@ class SimLoop final : public reactor::EventLoop, private reactor::Io {
     reactor::IoDone done;
     int fd;
     bool completed = false;
+    bool cancelled = false;
+    // Of a ReceiveStream.
+    reactor::IoReceived received = {};
+    std::unique_ptr<std::array<std::byte, 4096>> buffer = {};
   };
   struct Completed {
     SlotKey key;
@@ -46,6 +51,7 @@ class SimLoop final : public reactor::EventLoop, private reactor::Io {
   reactor::OpId Read(int fd, std::span<std::byte> into, reactor::IoDone done) override;
   reactor::OpId Write(int fd, std::span<const std::byte> from, reactor::IoDone done) override;
   reactor::OpId Receive(int fd, std::span<std::byte> into, reactor::IoDone done) override;
+  reactor::OpId ReceiveStream(int fd, reactor::IoReceived received) override;
   reactor::OpId Send(int fd, std::span<const std::byte> from, reactor::IoDone done) override;
   reactor::OpId Accept(int fd, reactor::IoDone done) override;
   reactor::OpId Connect(int fd, const sockaddr* address, socklen_t size,
@@ -56,6 +62,8 @@ class SimLoop final : public reactor::EventLoop, private reactor::Io {
   int Shutdown(int fd, int how) override;
   void Close(int fd) override;
   void Cancel(reactor::OpId op) override;
+
+  void RunReceived(SlotKey key, int32_t result);
 
   // Keeps the callback and lets `begin` tell the network, which may complete it at once.
   template <class Begin>

@@ -27,6 +27,9 @@ struct OpId {
 
 // The system call's result: zero or more, or a negative errno.
 using IoDone = UniqueFunction<void(int32_t result)>;
+// Again and again, with the bytes that came; `data` is valid during the call. The last call has a
+// result of zero or less and no data.
+using IoReceived = UniqueFunction<void(int32_t result, std::span<const std::byte> data)>;
 
 class Io {
  public:
@@ -50,6 +53,11 @@ class Io {
   // Sockets.
   virtual OpId Receive(int fd, std::span<std::byte> into, IoDone done) = 0;
   virtual OpId Send(int fd, std::span<const std::byte> from, IoDone done) = 0;
+  // What comes, as it comes, in memory of the loop's own: a connection that is silent holds none.
+  // Ends once: with 0 when the peer sends no more, with an error, or with -ECANCELED after Cancel;
+  // bytes that had arrived by then may still come before that. Until then it is the descriptor's
+  // reading operation.
+  virtual OpId ReceiveStream(int fd, IoReceived received) = 0;
   // The result is a new descriptor, adopted and close-on-exec.
   virtual OpId Accept(int fd, IoDone done) = 0;
   // `address` is copied.

@@ -4,8 +4,8 @@
 // Rules that hold for all three:
 //   - All calls are for the loop's own thread. Other threads come in by mail (reactor/mail).
 //   - A callback never runs inside the call that started it.
-//   - Every started operation calls back exactly once, also after Cancel; what it was given
-//     (descriptors, buffers) must stay valid until then.
+//   - Every started operation calls back exactly once, also after Cancel (ReceiveStream: ends
+//     exactly once); what it was given (descriptors, buffers) must stay valid until then.
 #pragma once
 
 #include <cstdint>
