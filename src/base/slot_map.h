@@ -76,6 +76,15 @@ class SlotMap {
     }
   }
 
+  // Moves the values out, in the order of the slots.
+  std::vector<T> TakeAll() {
+    std::vector<SlotKey> keys;
+    ForEach([&keys](SlotKey key, T&) { keys.push_back(key); });
+    std::vector<T> values;
+    for (const SlotKey key : keys) values.push_back(std::move(*Remove(key)));
+    return values;
+  }
+
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 

@@ -59,7 +59,22 @@ EpollLoop::EpollLoop(const Clock& clock, const LoopOptions& options, UniqueFd ep
       ops_(options.operations_max),
       buffer_(std::make_unique_for_overwrite<std::byte[]>(kReceiveBufferBytes)) {}
 
-EpollLoop::~EpollLoop() { DropTasks(); }
+EpollLoop::~EpollLoop() { Drop(); }
+
+bool EpollLoop::DropOperations() {
+  if (ops_.empty()) return false;
+  for (const Finished& finished : std::exchange(finished_, {})) {
+    // What was accepted and not told yet belongs to nobody.
+    const Op* op = ops_.Find(finished.key);
+    if (op != nullptr && op->kind == Kind::kAccept && finished.result >= 0) {
+      ::close(finished.result);
+    }
+  }
+  waiters_.clear();
+  // Into a place of its own: callbacks' destructors may start operations.
+  const std::vector<Op> dropped = ops_.TakeAll();
+  return true;
+}
 
 void EpollLoop::Adopt(int fd) {
   const int flags = ::fcntl(fd, F_GETFL);
@@ -274,10 +289,10 @@ void EpollLoop::Cancel(OpId id) {
 
 void EpollLoop::Wait(TimePoint until) {
   std::array<epoll_event, kEventsPerWait> events;
-  const int timeout = finished_.empty() ? TimeoutMillis(Now(), until) : 0;
+  const int timeout = finished_.empty() ? TimeoutMillis(LastReading(), until) : 0;
   const int count = ::epoll_wait(epoll_.get(), events.data(), kEventsPerWait, timeout);
   WokeUp();
-  ActivityScope scope(activity(), "i/o callback");
+  activity().Rename("i/o callback");
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<size_t>(i)];
     if (event.data.fd == wake_.get()) {

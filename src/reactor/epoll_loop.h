@@ -56,6 +56,8 @@ class EpollLoop final : public EventLoop, private KernelIo {
 
   // EventLoop
   void Wait(TimePoint until) override;
+  bool HasCompletions() const override { return !finished_.empty(); }
+  bool DropOperations() override;
   void WakeUp() override;
 
   // Io

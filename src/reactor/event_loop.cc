@@ -22,16 +22,25 @@ void Pause() {
 }  // namespace
 
 EventLoop::EventLoop(const Clock& clock, const LoopOptions& options)
-    : clock_(clock), options_(options), now_(clock.Now()), wheel_(now_), turn_began_(now_) {}
+    : clock_(clock),
+      options_(options),
+      now_(clock.Now()),
+      wheel_(now_),
+      activity_(std::make_shared<Activity>(clock)),
+      turn_began_(now_),
+      phase_began_(now_) {}
 
-EventLoop::~EventLoop() { DropTasks(); }
-
-void EventLoop::DropTasks() {
-  // Destroying a task may post another one; what its destructor posts is destroyed too.
-  while (!tasks_.empty() || !deletions_.empty()) {
+bool EventLoop::Drop() {
+  bool some = false;
+  // What is destroyed may post, arm and start operations; that is destroyed too.
+  while (DropOperations() || !tasks_.empty() || !deletions_.empty() || wheel_.size() > 0) {
+    some = true;
     std::exchange(tasks_, {}).clear();
     std::exchange(deletions_, {}).clear();
+    wheel_.Clear();
   }
+  activity_->EndTurn();
+  return some;
 }
 
 void EventLoop::Post(Task task) {
@@ -58,8 +67,9 @@ void EventLoop::RunTurn(TimePoint sleep_until) {
 
   TimePoint until = std::min(sleep_until, wheel_.NextDue());
   if (!tasks_.empty() || !deletions_.empty() || stopping_) until = now_;
-  if (until > now_ && SpinForMail(until)) until = now_;
-  const bool sleeps = until > now_;
+  // Not now_: the turn may have taken so long that the next timer is due by its end.
+  if (until > phase_began_ && SpinForMail(until)) until = now_;
+  const bool sleeps = until > phase_began_;
   if (sleeps) {
     // Announced before the last look at the mail. An exchange, not a store: either a sender's
     // exchange comes later and sees that we sleep, or it came earlier and its message is visible to
@@ -87,7 +97,8 @@ bool EventLoop::SpinForMail(TimePoint until) {
       }
       Pause();
     }
-  } while (clock_.Now() < end);
+    phase_began_ = clock_.Now();
+  } while (phase_began_ < end);
   --spin_credit_;
   return false;
 }
@@ -107,32 +118,28 @@ void EventLoop::WokeUp() {
   sleeping_.store(false, std::memory_order_relaxed);
   now_ = std::max(now_, clock_.Now());
   turn_began_ = phase_began_ = now_;
-  longest_phase_ = Duration::zero();
-  activity_.BeginTurn(now_);
+  activity_->BeginTurn(now_);
 }
 
 void EventLoop::PhaseEnded() {
-  const TimePoint now = clock_.Now();
-  if (now - phase_began_ > longest_phase_) {
-    longest_phase_ = now - phase_began_;
-    longest_phase_doing_ = activity_.last_entered();
-  }
-  phase_began_ = now;
+  phase_began_ = clock_.Now();
+  activity_->EndPiece(phase_began_);
 }
 
 void EventLoop::EndTurn() {
+  PhaseEnded();
   in_turn_ = false;
-  activity_.EndTurn();
+  activity_->EndTurn();
   ++stats_.turns;
   const Duration took = phase_began_ - turn_began_;
   stats_.busy += took;
   if (took > stats_.longest_turn) {
     stats_.longest_turn = took;
-    stats_.longest_doing = longest_phase_doing_;
+    stats_.longest_doing = activity_->longest_label();
   }
   if (took > options_.stall_threshold) {
     ++stats_.stalls;
-    if (stall_handler_) stall_handler_(Stall{took, longest_phase_doing_});
+    if (stall_handler_) stall_handler_(Stall{took, activity_->longest_label()});
   }
 }
 
@@ -142,7 +149,7 @@ bool EventLoop::HasMail() const {
 }
 
 void EventLoop::RunMail() {
-  ActivityScope scope(activity_, "message");
+  activity_->Rename("message");
   size_t delivered = 0;
   for (Inbox* inbox : inboxes_) delivered += inbox->Deliver(options_.messages_per_turn_max);
   if (delivered == 0) return;
@@ -151,7 +158,7 @@ void EventLoop::RunMail() {
 }
 
 void EventLoop::RunTimers() {
-  ActivityScope scope(activity_, "timer");
+  activity_->Rename("timer");
   const size_t ran = wheel_.RunDue(now_, options_.timers_per_turn_max);
   if (ran == 0) return;
   stats_.timers += ran;
@@ -160,7 +167,7 @@ void EventLoop::RunTimers() {
 
 void EventLoop::RunTasks() {
   if (tasks_.empty()) return;
-  ActivityScope scope(activity_, "task");
+  activity_->Rename("task");
   // Only those that were there at the beginning: a task that posts itself again does not hold up
   // the turn.
   const size_t count = tasks_.size();
@@ -174,7 +181,10 @@ void EventLoop::RunTasks() {
 }
 
 void EventLoop::RunDeletions() {
+  if (deletions_.empty()) return;
+  activity_->Rename("deferred deletion");
   while (!deletions_.empty()) std::exchange(deletions_, {}).clear();
+  PhaseEnded();
 }
 
 void EventLoop::RanCompletions(size_t count) {

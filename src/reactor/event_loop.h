@@ -66,7 +66,7 @@ class EventLoop : public Loop {
   using StallHandler = UniqueFunction<void(const Stall&)>;
 
   EventLoop(const Clock& clock, const LoopOptions& options);
-  ~EventLoop() override;
+  ~EventLoop() override = default;
 
   // Loop
   TimePoint Now() const final { return now_; }
@@ -82,6 +82,11 @@ class EventLoop : public Loop {
   void Stop() { stopping_ = true; }
   // One turn; sleeps no longer than until `sleep_until`.
   void RunTurn(TimePoint sleep_until);
+
+  // For the end, on the loop's thread: destroys unrun what waits here (tasks, timers, callbacks of
+  // operations, which are cancelled first), while everything can still call into the loop. True:
+  // there was something. Also done by the destructor of every backend.
+  bool Drop();
 
   // When a turn would have something to do of itself: not later than now when it has already.
   TimePoint NextWork() const;
@@ -102,14 +107,20 @@ class EventLoop : public Loop {
   // Called after a turn longer than stall_threshold, on the loop's thread.
   void OnStall(StallHandler handler) { stall_handler_ = std::move(handler); }
 
-  Activity& activity() final { return activity_; }
+  Activity& activity() final { return *activity_; }
+  // Shared with who watches from another thread, also after the loop has ended.
+  std::shared_ptr<const Activity> shared_activity() const { return activity_; }
   const LoopStats& stats() const { return stats_; }
   virtual std::string_view backend_name() const = 0;
 
  protected:
   // Starts what is to be started, sleeps until completions, a wake-up or `until` (kNever: no limit;
-  // not later than now: does not sleep), runs the callbacks of what completed.
+  // not later than LastReading(): does not sleep), runs the callbacks of what completed.
   virtual void Wait(TimePoint until) = 0;
+  // Cancels what is under way and destroys the callbacks; false: there was nothing. Part of Drop.
+  virtual bool DropOperations() = 0;
+  // The latest reading of the clock, of the end of the turn: Now() may be a whole turn ago.
+  TimePoint LastReading() const { return phase_began_; }
   // Has Wait something to run without sleeping? Asked while spinning, so without a system call;
   // false when unknown.
   virtual bool HasCompletions() const { return false; }
@@ -126,9 +137,6 @@ class EventLoop : public Loop {
   void WokeUp();
   // After the callbacks of one Wait.
   void RanCompletions(size_t count);
-  // Destroys what can still call into the backend; every backend's destructor calls it first.
-  void DropTasks();
-
   const Clock& clock_;
   const LoopOptions options_;
   LoopStats stats_;
@@ -142,7 +150,7 @@ class EventLoop : public Loop {
   void RunTimers();
   void RunTasks();
   void RunDeletions();
-  // After a phase that did something: keeps the longest of the turn, with the name of what it did.
+  // Reads the clock after a phase that did something.
   void PhaseEnded();
   void EndTurn();
 
@@ -153,12 +161,10 @@ class EventLoop : public Loop {
   std::vector<std::unique_ptr<Deletable>> deletions_;
   std::vector<Inbox*> inboxes_;
   StallHandler stall_handler_;
-  Activity activity_;
+  const std::shared_ptr<Activity> activity_;
   TimePoint turn_began_;
-  TimePoint phase_began_;  // also: the latest reading of the clock in this turn
-  Duration longest_phase_{};
-  const char* longest_phase_doing_ = "";
-  int spin_credit_ = 0;  // earned by sleeps that mail ended at once, spent by spinning in vain
+  TimePoint phase_began_;  // the latest reading of the clock
+  int spin_credit_ = 0;    // earned by sleeps that mail ended at once, spent by spinning in vain
   bool in_turn_ = false;
   bool stopping_ = false;
 

@@ -1,6 +1,7 @@
 #include "reactor/mail.h"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 namespace denselet::reactor {
@@ -39,18 +40,56 @@ Message Mailbox::ForeignMessage(Task task) const {
           [task = std::move(task)](const QueuedContext&) mutable { task(); }};
 }
 
-bool Mailbox::TryForeignRequest(Task&& task) noexcept {
+// Another thread inside the mailbox. Close() waits until there is none: the only wait, at the end
+// of a shard, for a few instructions of others.
+class Mailbox::ForeignVisit {
+ public:
+  explicit ForeignVisit(Mailbox& mailbox) : mailbox_(mailbox) { ++mailbox_.foreign_visitors_; }
+  ~ForeignVisit() { --mailbox_.foreign_visitors_; }
+  ForeignVisit(const ForeignVisit&) = delete;
+  ForeignVisit& operator=(const ForeignVisit&) = delete;
+
+  bool allowed() const { return !mailbox_.closed_; }
+
+ private:
+  Mailbox& mailbox_;
+};
+
+void Mailbox::Close() {
+  closed_ = true;
+  while (foreign_visitors_ != 0) std::this_thread::yield();
+}
+
+bool Mailbox::Drop() {
+  bool some = false;
+  const auto drop = [&some](auto& lanes) {
+    while (lanes.requests.TryPop()) some = true;
+    while (lanes.replies.TryPop()) some = true;
+    while (lanes.hints.TryPop()) some = true;
+  };
+  drop(foreign_);
+  for (const auto& lanes : lanes_) drop(*lanes);
+  return some;
+}
+
+bool Mailbox::TryForeignRequest(Task task) noexcept {
+  const ForeignVisit visit(*this);
+  if (!visit.allowed()) return false;
   if (!foreign_.requests.TryPush(ForeignMessage(std::move(task)))) return false;
   loop_.Notify();
   return true;
 }
 
 void Mailbox::ForeignReply(Task task) noexcept {
+  const ForeignVisit visit(*this);
+  if (!visit.allowed()) return;
   CHECK(foreign_.replies.TryPush(ForeignMessage(std::move(task))));
   loop_.Notify();
 }
 
 void Mailbox::ForeignHint(uint64_t hint) noexcept {
+  const ForeignVisit visit(*this);
+  if (!visit.allowed()) return;
   if (!foreign_.hints.TryPush(std::move(hint)))
     foreign_.hints_lost.store(true, std::memory_order_release);
   loop_.Notify();
@@ -72,6 +111,7 @@ size_t Mailbox::Deliver(size_t messages_max) {
   // Every lane gets its share: a flood of one sender does not hold up the others.
   delivered += DeliverLanes(foreign_, messages_max, &foreign_replies_reserved_);
   for (const auto& lanes : lanes_) delivered += DeliverLanes(*lanes, messages_max, nullptr);
+  stats_.deepest = std::max(stats_.deepest, delivered);
   return delivered;
 }
 

@@ -8,7 +8,8 @@
 //            mark: "look at all".
 //
 // A Mailbox belongs to one shard, which alone delivers from it; each sending shard has lanes of its
-// own in it, and all other threads share one set.
+// own in it, and all other threads share one set. Threads that are not ours may outlive the shard,
+// so they share the mailbox.
 #pragma once
 
 #include <atomic>
@@ -43,6 +44,7 @@ struct MailStats {
   uint64_t hints = 0;
   uint64_t hint_overflows = 0;
   Duration longest_wait{};  // between sending and delivery
+  size_t deepest = 0;       // messages and hints that one turn found waiting
 };
 
 class Mailbox final : public Inbox {
@@ -61,10 +63,16 @@ class Mailbox final : public Inbox {
              Message&& message);  // its place is the sender's to have counted
   void Hint(uint32_t from, EventLoop& sender, uint64_t hint);
 
-  // On any thread.
-  [[nodiscard]] bool TryForeignRequest(Task&& task) noexcept;
+  // On any thread; after Close() nothing is taken. What is not taken is destroyed unrun.
+  [[nodiscard]] bool TryForeignRequest(Task task) noexcept;
   void ForeignReply(Task task) noexcept;
   void ForeignHint(uint64_t hint) noexcept;
+
+  // On the owner's shard, at its end: when it returns, no other thread is in a call above and none
+  // will touch the loop again.
+  void Close();
+  // Destroys what waits; true: there was something. On the owner's shard, after its last turn.
+  bool Drop();
 
   // On the owner's shard: places for answers from threads of others. False: all are taken.
   [[nodiscard]] bool ReserveForeignReply();
@@ -108,6 +116,10 @@ class Mailbox final : public Inbox {
   HintHandler on_hint_;
   Task on_hints_lost_;
   MailStats stats_;
+
+  class ForeignVisit;
+  std::atomic<bool> closed_ = false;
+  std::atomic<uint32_t> foreign_visitors_ = 0;
 };
 
 }  // namespace denselet::reactor

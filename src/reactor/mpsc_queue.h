@@ -4,6 +4,7 @@
 // counter.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -19,7 +20,10 @@ template <class T>
 class MpscQueue {
  public:
   explicit MpscQueue(size_t entries_max)
-      : mask_(std::bit_ceil(entries_max) - 1), slots_(std::make_unique<Slot[]>(mask_ + 1)) {
+      // Two at least: with one, a slot just filled looks like one that was emptied for the next
+      // round.
+      : mask_(std::bit_ceil(std::max<size_t>(entries_max, 2)) - 1),
+        slots_(std::make_unique<Slot[]>(mask_ + 1)) {
     CHECK(entries_max > 0);
     for (size_t i = 0; i <= mask_; ++i) slots_[i].turn.store(i, std::memory_order_relaxed);
   }

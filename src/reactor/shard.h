@@ -46,19 +46,20 @@ class Reply {
 // thread. One that dies unused gives the place back.
 class ForeignSlot {
  public:
-  ForeignSlot(ForeignSlot&& other) noexcept : mailbox_(std::exchange(other.mailbox_, nullptr)) {}
+  ForeignSlot(ForeignSlot&& other) noexcept : mailbox_(std::move(other.mailbox_)) {}
   ForeignSlot& operator=(ForeignSlot&&) = delete;
   ~ForeignSlot() {
     if (mailbox_ != nullptr) Post([] {});
   }
 
-  // On any thread; never blocks, never throws. `task` runs on the shard.
+  // On any thread; never blocks, never throws. `task` runs on the shard; when that has ended, it is
+  // destroyed unrun.
   void Post(Task task) noexcept;
 
  private:
   friend class Shard;
-  explicit ForeignSlot(Mailbox* mailbox) : mailbox_(mailbox) {}
-  Mailbox* mailbox_;
+  explicit ForeignSlot(std::shared_ptr<Mailbox> mailbox) : mailbox_(std::move(mailbox)) {}
+  std::shared_ptr<Mailbox> mailbox_;  // shared: the thread may outlive the shard
 };
 
 class Shard {
@@ -73,25 +74,30 @@ class Shard {
   uint32_t index() const { return index_; }
   uint32_t shards() const { return static_cast<uint32_t>(all_.size()); }
   EventLoop& loop() { return loop_; }
-  Mailbox& mailbox() { return mailbox_; }
+  Mailbox& mailbox() { return *mailbox_; }
+  const std::shared_ptr<Mailbox>& shared_mailbox() const { return mailbox_; }
 
-  // Runs `work` on shard `to`, which may be this one. kOverloaded: it did not fit and was not
-  // taken.
+  // Runs `work` on shard `to`, which may be this one. kOverloaded: it did not fit and
+  // was destroyed unrun.
   Status Send(uint32_t to, const Context& context, Work work);
 
   // Asks shard `to`: `work` runs there and answers through the Reply, now or later; `done` runs
-  // here, once. kOverloaded: nothing was sent and `done` will not be called.
+  // here, once. kOverloaded: nothing was sent, and both were destroyed unrun.
   template <class T>
   Status Ask(uint32_t to, const Context& context,
              UniqueFunction<void(const QueuedContext&, Reply<T>)> work,
              UniqueFunction<void(Result<T>)> done);
 
   // "Look at this again" for shard `to`; see Mailbox::OnHint.
-  void Hint(uint32_t to, uint64_t hint) { all_[to]->mailbox_.Hint(index_, loop_, hint); }
+  void Hint(uint32_t to, uint64_t hint) { all_[to]->mailbox_->Hint(index_, loop_, hint); }
 
   // For an operation on a thread of others. Nothing: too many are under way (kOverloaded to the
   // caller).
   [[nodiscard]] std::optional<ForeignSlot> ReserveForeign();
+
+  // For the end, after the last turn of all shards: destroys what waits here and in the loop. A
+  // Reply that dies by it still finds its way. True: there was something.
+  bool Drop();
 
  private:
   template <class T>
@@ -120,7 +126,7 @@ class Shard {
   EventLoop& loop_;
   const std::vector<Shard*>& all_;
   const size_t replies_max_;
-  Mailbox mailbox_;
+  const std::shared_ptr<Mailbox> mailbox_;
   SlotMap<Asked> asked_;
   std::vector<size_t> outstanding_;  // by asked shard; the bound of its reply lane to us
 };
@@ -164,7 +170,7 @@ void Reply<T>::operator()(Result<T> result) {
   auto deliver = [asker, key = key_, answer = std::move(result)](const QueuedContext&) mutable {
     asker->Answered<T>(key, std::move(answer));
   };
-  asker->mailbox_.Reply(here->index_, here->loop_, here->MakeMessage({}, std::move(deliver)));
+  asker->mailbox_->Reply(here->index_, here->loop_, here->MakeMessage({}, std::move(deliver)));
 }
 
 }  // namespace denselet::reactor

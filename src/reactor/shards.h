@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <latch>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,29 +40,33 @@ class Shards {
   static Result<std::unique_ptr<Shards>> Start(const ShardsOptions& options, const Clock& clock);
   ~Shards();
 
-  uint32_t size() const { return static_cast<uint32_t>(all_.size()); }
+  uint32_t size() const { return static_cast<uint32_t>(threads_.size()); }
 
-  // Any thread: runs `work` on a shard. False when its mailbox is full; the task was not taken.
+  // Any thread, at any time: runs `work` on a shard. False when its mailbox is full or the shards
+  // have stopped; then `work` was destroyed unrun.
   [[nodiscard]] bool TryPost(uint32_t shard, UniqueFunction<void(Shard&)> work);
-  // From a thread that is no shard: runs `work` and waits for its end. For start and stop, and for
-  // tests.
+  // From a thread that is no shard, before Stop(): runs `work` and waits for its end. For start and
+  // stop, and for tests.
   void RunAndWait(uint32_t shard, UniqueFunction<void(Shard&)> work);
 
-  // Any thread: shards whose present turn has lasted longer than `limit`, with the name of what
-  // they do.
+  // Any thread, at any time: shards whose present turn has lasted longer than `limit`, with the
+  // name of what they do.
   std::vector<StuckShard> FindStuck(TimePoint now, Duration limit) const;
 
-  // From a thread that is no shard. What waits in mailboxes is dropped: close gates first.
+  // From a thread that is no shard. What still waits on a shard is destroyed there, unrun, before
+  // any shard goes; so is what threads of others post from then on.
   void Stop();
 
  private:
   struct Thread;
+  struct Beginning;
+  class End;
 
   Shards() = default;
+  void RunThread(uint32_t index, const ShardsOptions& options, const Clock& clock, Beginning& begin,
+                 End& end);
 
-  // Passed by every shard after its last turn and by Stop() after its last message: only then may
-  // any of them go. Shared, because each is still inside when another leaves.
-  std::shared_ptr<std::latch> stopped_;
+  std::shared_ptr<End> end_;  // null: stopped
   std::vector<std::unique_ptr<Thread>> threads_;
   std::vector<Shard*> all_;
 };

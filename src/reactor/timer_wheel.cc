@@ -70,7 +70,9 @@ TimerWheel::TimerWheel(TimePoint now) : now_(now), tick_(TickDown(now)) {
   }
 }
 
-TimerWheel::~TimerWheel() {
+TimerWheel::~TimerWheel() { Clear(); }
+
+void TimerWheel::Clear() {
   CHECK(!running_);
   // One by one and with the wheel intact, because a task's destructor may disarm others.
   while (size_ > 0) {

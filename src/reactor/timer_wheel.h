@@ -60,6 +60,9 @@ class TimerWheel final {
   // named. A RunDue at that time runs nothing and makes it exact: one vain call for such a slot.
   TimePoint NextDue() const;
 
+  // Destroys all tasks unrun, also those that their destructors arm.
+  void Clear();
+
   // Armed timers: also those due but not yet run, and those that never will be.
   size_t size() const { return size_; }
 

@@ -4,6 +4,7 @@
 #include <liburing.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -29,7 +30,13 @@ constexpr uint16_t kReceiveGroup = 0;
 
 // What a completion is about. Keys of operations have a generation in the upper half, so they never
 // look like these.
-enum UserData : uint64_t { kNobody = 0, kWakeRead = 1, kWakeMessage = 2 };
+enum UserData : uint64_t {
+  kNobody = 0,
+  kWakeRead = 1,
+  kWakeMessage = 2,
+  kWakeFailed = 3,  // and on: plus the number of the loop that could not be woken by a message
+  kFirstKey = uint64_t{1} << 32,
+};
 
 uint64_t Pack(SlotKey key) { return uint64_t{key.generation} << 32 | key.index; }
 SlotKey Unpack(uint64_t data) {
@@ -132,8 +139,29 @@ UringLoop::UringLoop(const Clock& clock, const LoopOptions& options, std::unique
 }
 
 UringLoop::~UringLoop() {
-  DropTasks();
+  Drop();
+  CancelEverything();  // also our own read of the wake-up
+}
+
+bool UringLoop::DropOperations() {
+  if (ops_.empty()) return false;
   CancelEverything();
+  CloseAccepted();
+  // Into a place of its own: callbacks' destructors may start operations.
+  const std::vector<Op> dropped = ops_.TakeAll();
+  return true;
+}
+
+// What was accepted and not told yet belongs to nobody.
+void UringLoop::CloseAccepted() {
+  io_uring* ring = &ring_->ring;
+  io_uring_get_events(ring);
+  io_uring_cqe* entry = nullptr;
+  while (io_uring_peek_cqe(ring, &entry) == 0) {
+    const Op* op = ops_.Find(Unpack(entry->user_data));
+    if (op != nullptr && op->accepts && entry->res >= 0) ::close(entry->res);
+    io_uring_cqe_seen(ring, entry);
+  }
 }
 
 // The kernel may still write into buffers of operations under way; their owners believe them free
@@ -274,9 +302,11 @@ OpId UringLoop::Send(int fd, std::span<const std::byte> from, IoDone done) {
 }
 
 OpId UringLoop::Accept(int fd, IoDone done) {
-  return Start(std::move(done), [&](io_uring_sqe* entry) {
+  const OpId id = Start(std::move(done), [&](io_uring_sqe* entry) {
     io_uring_prep_accept(entry, fd, nullptr, nullptr, SOCK_CLOEXEC);
   });
+  if (Op* const op = ops_.Find(id.key)) op->accepts = true;
+  return id;
 }
 
 OpId UringLoop::Connect(int fd, const sockaddr* address, socklen_t size, IoDone done) {
@@ -302,7 +332,7 @@ void UringLoop::Cancel(OpId op) {
 void UringLoop::Wait(TimePoint until) {
   Submit(until);
   WokeUp();
-  ActivityScope scope(activity(), "i/o callback");
+  activity().Rename("i/o callback");
   RanCompletions(RunCompletions());
 }
 
@@ -314,7 +344,7 @@ bool UringLoop::HasCompletions() const {
 
 void UringLoop::Submit(TimePoint until) {
   io_uring* ring = &ring_->ring;
-  const bool waits = until > Now() && io_uring_cq_ready(ring) == 0;
+  const bool waits = until > LastReading() && io_uring_cq_ready(ring) == 0;
   if (!waits) {
     // A turn with more work behind it: no system call unless there is something to submit or to
     // collect.
@@ -326,7 +356,7 @@ void UringLoop::Submit(TimePoint until) {
     io_uring_submit_and_wait(ring, 1);
     return;
   }
-  const Duration left = until - Now();
+  const Duration left = until - LastReading();
   const auto seconds = std::chrono::floor<Seconds>(left);
   __kernel_timespec timeout{.tv_sec = seconds.count(), .tv_nsec = (left - seconds).count()};
   io_uring_submit_and_wait_timeout(ring, &first, 1, &timeout, nullptr);
@@ -352,6 +382,11 @@ size_t UringLoop::RunCompletions() {
       const SlotKey key = Unpack(completion.data);
       if (completion.data == kWakeRead) {
         ArmWake();
+        continue;
+      }
+      // The sender has taken the duty to wake it, and nobody else will.
+      if (completion.data >= kWakeFailed && completion.data < kFirstKey) {
+        EventLoop::WakeUpOther(*woken_[completion.data - kWakeFailed]);
         continue;
       }
       Op* const found = ops_.Find(key);
@@ -381,7 +416,9 @@ void UringLoop::WakeUpOther(EventLoop& sleeper) {
   }
   io_uring_sqe* entry = Entry();
   io_uring_prep_msg_ring(entry, target, 0, kWakeMessage, 0);
-  io_uring_sqe_set_data64(entry, kNobody);
+  auto known = std::find(woken_.begin(), woken_.end(), &sleeper);
+  if (known == woken_.end()) known = woken_.insert(known, &sleeper);
+  io_uring_sqe_set_data64(entry, kWakeFailed + static_cast<uint64_t>(known - woken_.begin()));
   io_uring_sqe_set_flags(entry, IOSQE_CQE_SKIP_SUCCESS);
 }
 

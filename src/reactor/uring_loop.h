@@ -32,6 +32,7 @@ class UringLoop final : public EventLoop, private KernelIo {
     IoReceived received = {};
     int fd = -1;
     bool cancelled = false;
+    bool accepts = false;  // its result is a descriptor
   };
   struct Completion {
     uint64_t data;
@@ -46,6 +47,7 @@ class UringLoop final : public EventLoop, private KernelIo {
 
   // EventLoop
   void Wait(TimePoint until) override;
+  bool DropOperations() override;
   bool HasCompletions() const override;
   void WakeUp() override;
   void WakeUpOther(EventLoop& sleeper) override;
@@ -77,11 +79,13 @@ class UringLoop final : public EventLoop, private KernelIo {
   void Submit(TimePoint until);
   size_t RunCompletions();
   void CancelEverything();
+  void CloseAccepted();
 
   const std::unique_ptr<Ring> ring_;
   const UniqueFd wake_;
   uint64_t wake_value_ = 0;
   SlotMap<Op> ops_;
+  std::vector<EventLoop*> woken_;  // loops that were sent a message, by the number in its user data
 };
 
 }  // namespace denselet::reactor

@@ -7,9 +7,11 @@
 
 #include <array>
 #include <cerrno>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "reactor/api/io.h"
 #include "reactor/unique_fd.h"
@@ -323,6 +325,98 @@ TEST_P(RealLoopTest, ALongTurnIsReportedWithItsName) {
   EXPECT_EQ(doing, "counting sheep");
   EXPECT_GE(stall->took, Milliseconds(4));
   EXPECT_EQ(loop_->stats().stalls, 1u);
+}
+
+TEST_P(RealLoopTest, ALongTurnIsNamedByItsLongestPiece) {
+  loop_ = *MakeEventLoop(GetParam(), clock_, {.stall_threshold = Milliseconds(2)});
+  std::vector<std::string> doing;
+  loop_->OnStall([&](const Stall& s) { doing.emplace_back(s.doing); });
+  const auto work = [this](Duration length) {
+    const TimePoint end = After(clock_.Now(), length);
+    while (clock_.Now() < end) {
+    }
+  };
+  loop().Post([&] {
+    ActivityScope scope(loop().activity(), "relist");
+    work(Milliseconds(4));
+  });
+  loop().Post([&] { ActivityScope scope(loop().activity(), "trifle"); });
+  ASSERT_TRUE(RunUntil([&] { return doing.size() == 1; }));
+  EXPECT_EQ(doing[0], "relist");
+
+  struct Slow final : Deletable {
+    UniqueFunction<void()> end;
+    ~Slow() override { end(); }
+  };
+  auto slow = std::make_unique<Slow>();
+  slow->end = [&] { work(Milliseconds(4)); };
+  loop().DeferDelete(std::move(slow));
+  ASSERT_TRUE(RunUntil([&] { return doing.size() == 2; }));
+  EXPECT_EQ(doing[1], "deferred deletion");
+}
+
+TEST_P(RealLoopTest, ATimerIsNotLateByTheTurnBeforeTheSleep) {
+  TimePoint due, ran;
+  loop().Post([&] {
+    due = After(clock_.Now(), Milliseconds(40));
+    loop().Arm(due, [&] { ran = clock_.Now(); });
+    const TimePoint end = After(clock_.Now(), Milliseconds(36));
+    while (clock_.Now() < end) {
+    }
+  });
+  loop_->RunTurn(clock_.Now());
+  loop_->RunTurn(kNever);  // sleeps until the timer is due
+  loop_->RunTurn(clock_.Now());
+  ASSERT_NE(ran, TimePoint());
+  EXPECT_LT(ran - due, Milliseconds(20));
+}
+
+TEST_P(RealLoopTest, WhatATimerOwnsMayUseTheLoopWhenBothEnd) {
+  int fds[2];
+  ASSERT_EQ(::pipe2(fds, O_CLOEXEC), 0);
+  struct Owner {
+    Loop& loop;
+    OpId op;
+    ~Owner() {
+      loop.io().Cancel(op);
+      loop.Post([] {});
+      loop.Arm(kNever, [] {});
+    }
+  };
+  std::array<std::byte, 8> buffer;
+  io().Adopt(fds[0]);
+  auto owner = std::make_unique<Owner>(Owner{loop(), {}});
+  owner->op = io().Read(fds[0], buffer, [](int32_t) {});
+  loop().Arm(kNever, [owner = std::move(owner)] {});
+  loop_.reset();
+  ::close(fds[0]);
+  ::close(fds[1]);
+}
+
+TEST_P(RealLoopTest, WhatWasAcceptedAndNotToldIsClosedWithTheLoop) {
+  const auto count = [] {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::distance(begin(all), end(all));
+  };
+  loop_.reset();
+  const auto before = count();
+  loop_ = *MakeEventLoop(GetParam(), clock_);
+  const int listener = io().Socket(AF_INET, SOCK_STREAM);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  sockaddr_storage bound{};
+  socklen_t size = sizeof address;
+  ASSERT_EQ(io().Listen(listener, reinterpret_cast<sockaddr*>(&address), size, 8), 0);
+  ASSERT_EQ(io().LocalAddress(listener, bound, size), 0);
+  const int client = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(::connect(client, reinterpret_cast<sockaddr*>(&bound), size), 0);
+  // Accepted when the operation is submitted or tried, told in the next turn, which never comes.
+  io().Accept(listener, [](int32_t) { ADD_FAILURE(); });
+  loop_.reset();
+  ::close(client);
+  ::close(listener);
+  EXPECT_EQ(count(), before);
 }
 
 TEST_P(RealLoopTest, ASleepingLoopIsWokenByAnotherThread) {

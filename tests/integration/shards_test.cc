@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include <array>
 #include <atomic>
 #include <latch>
 #include <set>
@@ -179,11 +180,81 @@ TEST_P(ShardsTest, AStuckShardIsNamedWhileItIsStuck) {
   EXPECT_STREQ(stuck[0].doing, "waiting for the test");
 }
 
+TEST_P(ShardsTest, AMailboxForOneRequestTakesOneOrTwoAndRunsThem) {
+  Start(1, {.requests_max = 1});
+  std::latch entered(1), go_on(1);
+  ASSERT_TRUE(shards_->TryPost(0, [&](Shard&) {
+    entered.count_down();
+    go_on.wait();
+  }));
+  entered.wait();
+  std::atomic<int> ran = 0;
+  int taken = 0;
+  while (shards_->TryPost(0, [&](Shard&) { ++ran; })) ++taken;
+  go_on.count_down();
+  EXPECT_GE(taken, 1);
+  EXPECT_LE(taken, 2);
+  shards_->RunAndWait(0, [](Shard&) {});
+  EXPECT_EQ(ran, taken);
+}
+
+TEST_P(ShardsTest, AReplyKeptInATimerMayDieWithItsShard) {
+  Start(2);
+  std::array<Shard*, 2> shard{};
+  for (uint32_t i = 0; i < 2; ++i) shards_->RunAndWait(i, [&](Shard& self) { shard[i] = &self; });
+  std::atomic<int> kept = 0, destroyed = 0;
+  for (uint32_t from = 0; from < 2; ++from) {
+    Shard* const there = shard[1 - from];
+    shards_->RunAndWait(from, [&, there](Shard& self) {
+      const std::shared_ptr<void> witness(nullptr, [&](void*) { ++destroyed; });
+      EXPECT_TRUE(self.Ask<int>(
+          there->index(), {},
+          [&, there](const QueuedContext&, Reply<int> reply) {
+            there->loop().Arm(kNever, [answer = std::move(reply)]() mutable { answer(1); });
+            ++kept;
+          },
+          [witness](Result<int>) {}));
+    });
+  }
+  while (kept < 2) std::this_thread::yield();
+  EXPECT_EQ(destroyed, 0);
+  shards_->Stop();
+  EXPECT_EQ(destroyed, 2);
+}
+
+TEST_P(ShardsTest, ThreadsOfOthersMayOutliveTheShards) {
+  Start(1);
+  std::optional<ForeignSlot> posted, unused;
+  shards_->RunAndWait(0, [&](Shard& shard) {
+    posted.emplace(*shard.ReserveForeign());
+    unused.emplace(*shard.ReserveForeign());
+  });
+  std::atomic<bool> over = false;
+  std::atomic<int> refused = 0;
+  std::thread other([&] {
+    while (!over) {
+      if (!shards_->TryPost(0, [](Shard&) {})) ++refused;
+      (void)shards_->FindStuck(clock_.Now(), Seconds(1));
+    }
+  });
+  shards_->RunAndWait(0, [](Shard&) {});
+  shards_->Stop();
+  const int seen = refused;
+  while (refused == seen) std::this_thread::yield();
+  over = true;
+  other.join();
+  bool ran = false;
+  posted->Post([&] { ran = true; });
+  unused.reset();
+  EXPECT_FALSE(ran);
+  EXPECT_TRUE(shards_->FindStuck(After(clock_.Now(), Seconds(9)), Seconds(1)).empty());
+}
+
 TEST_P(ShardsTest, StoppingDropsWhatWaitsAndJoins) {
   Start(2);
   for (int i = 0; i < 100; ++i) (void)shards_->TryPost(0, [](Shard& shard) { shard.Hint(1, 1); });
   shards_->Stop();
-  EXPECT_EQ(shards_->size(), 0u);
+  EXPECT_FALSE(shards_->TryPost(0, [](Shard&) { ADD_FAILURE(); }));
 }
 
 }  // namespace

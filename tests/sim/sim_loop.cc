@@ -13,7 +13,19 @@ using reactor::OpId;
 SimLoop::SimLoop(const Clock& clock, const reactor::LoopOptions& options, Network& network)
     : EventLoop(clock, options), network_(network), ops_(options.operations_max) {}
 
-SimLoop::~SimLoop() { DropTasks(); }
+SimLoop::~SimLoop() { Drop(); }
+
+bool SimLoop::DropOperations() {
+  if (ops_.empty()) return false;
+  ops_.ForEach([this](SlotKey key, const Op& op) {
+    if (!op.completed) network_.Forget(op.fd, Network::Waiter{this, OpId{key}});
+  });
+  for (const Completed& next : std::exchange(completed_, {})) {
+    if (ops_.Find(next.key)->accepts && next.result >= 0) network_.Close(next.result);
+  }
+  const std::vector<Op> dropped = ops_.TakeAll();
+  return true;
+}
 
 void SimLoop::Complete(OpId op, int32_t result) {
   Op* found = ops_.Find(op.key);
@@ -24,7 +36,7 @@ void SimLoop::Complete(OpId op, int32_t result) {
 
 void SimLoop::Wait(TimePoint) {
   WokeUp();
-  reactor::ActivityScope scope(activity(), "i/o callback");
+  activity().Rename("i/o callback");
   const size_t count = completed_.size();
   for (size_t i = 0; i < count; ++i) {
     const Completed next = completed_.front();
@@ -103,7 +115,10 @@ OpId SimLoop::Send(int fd, std::span<const std::byte> from, IoDone done) {
 }
 
 OpId SimLoop::Accept(int fd, IoDone done) {
-  return Start(fd, std::move(done), [&](Network::Waiter w) { network_.Accept(fd, w); });
+  return Start(fd, std::move(done), [&](Network::Waiter w) {
+    ops_.Find(w.op.key)->accepts = true;
+    network_.Accept(fd, w);
+  });
 }
 
 OpId SimLoop::Connect(int fd, const sockaddr* address, socklen_t size, IoDone done) {

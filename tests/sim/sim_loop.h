@@ -34,6 +34,7 @@ class SimLoop final : public reactor::EventLoop, private reactor::Io {
     int fd;
     bool completed = false;
     bool cancelled = false;
+    bool accepts = false;  // its result is a descriptor
     // Of a ReceiveStream.
     reactor::IoReceived received = {};
     std::unique_ptr<std::array<std::byte, 4096>> buffer = {};
@@ -44,6 +45,7 @@ class SimLoop final : public reactor::EventLoop, private reactor::Io {
   };
 
   void Wait(TimePoint until) override;
+  bool DropOperations() override;
   void WakeUp() override {}  // the World asks Runnable()
 
   void Adopt(int) override {}
