@@ -19,11 +19,15 @@ bool IsShortage(int32_t result) {
 }  // namespace
 
 struct Listener::Core {
+  // Made in place: a copy would close the descriptor too.
+  Core(reactor::Io& its_io, int its_fd) : io(its_io), fd(its_fd) {}
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+  ~Core() { io.Close(fd); }
+
   reactor::Io& io;
   const int fd;
-  Listener* owner;
-
-  ~Core() { io.Close(fd); }
+  Listener* owner = nullptr;
 };
 
 Result<std::unique_ptr<Listener>> Listener::Open(reactor::Loop& loop, const Address& address,
@@ -34,7 +38,7 @@ Result<std::unique_ptr<Listener>> Listener::Open(reactor::Loop& loop, const Addr
   };
   const int fd = io.Socket(address.family(), SOCK_STREAM);
   if (fd < 0) return fail(fd);
-  auto core = std::make_shared<Core>(Core{io, fd, nullptr});
+  auto core = std::make_shared<Core>(io, fd);
   if (const int error = io.Listen(fd, address.get(), address.size(), kBacklog); error < 0) {
     return fail(error);
   }

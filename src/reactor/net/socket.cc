@@ -16,17 +16,22 @@ std::string_view Text(std::span<const std::byte> data) {
 }  // namespace
 
 struct Socket::Core {
+  // Made in place: a copy would close the descriptor too.
+  Core(reactor::Io& its_io, int its_fd, Socket* its_owner)
+      : io(its_io), fd(its_fd), owner(its_owner) {}
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+  ~Core() { io.Close(fd); }
+
   reactor::Io& io;
   const int fd;
   Socket* owner;        // null: closed
   std::string sending;  // the kernel reads from it
   size_t sent = 0;      // of it
-
-  ~Core() { io.Close(fd); }
 };
 
 Socket::Socket(reactor::Loop& loop, int fd)
-    : loop_(loop), core_(std::make_shared<Core>(Core{loop.io(), fd, this, {}})) {}
+    : loop_(loop), core_(std::make_shared<Core>(loop.io(), fd, this)) {}
 
 int Socket::fd() const { return core_ == nullptr ? -1 : core_->fd; }
 

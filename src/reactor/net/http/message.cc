@@ -64,7 +64,7 @@ std::string_view ReasonPhrase(int status) {
     int status;
     std::string_view text;
   };
-  static constexpr std::array<Phrase, 33> kPhrases = {{
+  static constexpr std::array<Phrase, 36> kPhrases = {{
       {100, "Continue"},
       {101, "Switching Protocols"},
       {200, "OK"},
@@ -88,6 +88,7 @@ std::string_view ReasonPhrase(int status) {
       {410, "Gone"},
       {411, "Length Required"},
       {413, "Request Entity Too Large"},
+      {414, "Request URI Too Long"},
       {415, "Unsupported Media Type"},
       {417, "Expectation Failed"},
       {422, "Unprocessable Entity"},
@@ -96,8 +97,10 @@ std::string_view ReasonPhrase(int status) {
       {431, "Request Header Fields Too Large"},
       {500, "Internal Server Error"},
       {501, "Not Implemented"},
+      {502, "Bad Gateway"},
       {503, "Service Unavailable"},
       {504, "Gateway Timeout"},
+      {505, "HTTP Version Not Supported"},
   }};
   for (const Phrase& phrase : kPhrases) {
     if (phrase.status == status) return phrase.text;

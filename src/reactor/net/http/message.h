@@ -1,7 +1,9 @@
 // The words of HTTP, shared by HTTP/1 and HTTP/2, client and server.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +20,7 @@ class Headers {
   Headers() = default;
   Headers(std::initializer_list<Entry> entries) : entries_(entries) {}
 
+  void Reserve(size_t count) { entries_.reserve(count); }
   void Add(std::string name, std::string value);
   // Instead of all that have this name.
   void Set(std::string_view name, std::string value);
