@@ -25,7 +25,7 @@ dev_sim() {
   note "$(wc -l <build/sim-gcc.txt) lines are the same with gcc and clang"
 }
 
-bench_names=(reactor)
+bench_names=(network reactor)
 
 dev_bench() {
   local name=${1:-}
