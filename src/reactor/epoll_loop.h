@@ -18,6 +18,7 @@ class EpollLoop final : public EventLoop, private KernelIo {
 
   Io& io() override { return *this; }
   std::string_view backend_name() const override { return "epoll"; }
+  size_t operations() const override { return ops_.size(); }
 
  private:
   enum class Kind : uint8_t {

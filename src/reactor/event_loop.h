@@ -112,6 +112,7 @@ class EventLoop : public Loop {
   std::shared_ptr<const Activity> shared_activity() const { return activity_; }
   const LoopStats& stats() const { return stats_; }
   virtual std::string_view backend_name() const = 0;
+  virtual size_t operations() const = 0;  // under way
 
  protected:
   // Starts what is to be started, sleeps until completions, a wake-up or `until` (kNever: no limit;

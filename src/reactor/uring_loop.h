@@ -22,6 +22,7 @@ class UringLoop final : public EventLoop, private KernelIo {
 
   Io& io() override { return *this; }
   std::string_view backend_name() const override { return "uring"; }
+  size_t operations() const override { return ops_.size(); }
 
  private:
   struct Op {

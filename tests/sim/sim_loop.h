@@ -20,6 +20,7 @@ class SimLoop final : public reactor::EventLoop, private reactor::Io {
 
   Io& io() override { return *this; }
   std::string_view backend_name() const override { return "simulated"; }
+  size_t operations() const override { return ops_.size(); }
 
   // Something to do at once?
   bool Runnable() const { return !completed_.empty() || NextWork() <= clock_.Now(); }
