@@ -14,7 +14,9 @@ int main(int argc, char** argv) {
   const std::string only = argc > 2 ? argv[2] : "";
   Report report("network");
   for (const auto& [part, run] : std::initializer_list<std::pair<const char*, void (*)(Report&)>>{
-           {"http1", BenchHttp1Server}, {"idle", BenchIdleConnections}}) {
+           {"http1", BenchHttp1Server},
+           {"client", BenchClientLoop},
+           {"idle", BenchIdleConnections}}) {
     if (!only.empty() && only != part) continue;
     std::fprintf(stderr, "%s ...\n", part);
     run(report);
