@@ -181,7 +181,9 @@ Http1Parser::Event Http1Parser::FailOfLibrary(int error) {
   const char* reason = llhttp_get_error_reason(&State(state_));
   const std::string_view detail = reason == nullptr ? "" : reason;
   if (error == HPE_INVALID_METHOD) return Fail(Http1Fault::kUnknownMethod, detail);
-  if (error == HPE_INVALID_VERSION || error == HPE_PAUSED_H2_UPGRADE) {
+  // The library also calls it a bad version when the line does not end behind it.
+  const bool line_end = detail.find("CRLF") != std::string_view::npos;
+  if ((error == HPE_INVALID_VERSION && !line_end) || error == HPE_PAUSED_H2_UPGRADE) {
     return Fail(Http1Fault::kVersion, detail);
   }
   return Fail(Http1Fault::kMalformed, detail);
