@@ -29,9 +29,10 @@ class Http1CurlTest : public Http1ServerFixture {
     std::string output;
     std::atomic<bool> done = false;
     std::thread child([&] {
-      FILE* pipe = popen(("curl -q --silent --show-error --max-time 15 --noproxy '*' " + arguments +
-                          " 2>&1").c_str(),
-                         "r");
+      FILE* pipe =
+          popen(("curl -q --silent --show-error --max-time 15 --noproxy '*' " + arguments + " 2>&1")
+                    .c_str(),
+                "r");
       std::array<char, 4096> buffer;
       for (size_t got; (got = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
         output.append(buffer.data(), got);

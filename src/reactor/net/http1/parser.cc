@@ -139,9 +139,12 @@ Http1Parser::Event Http1Parser::Parse(std::string_view& input) {
   return event_;
 }
 
+// Paid for by the body that came before: so the verdict does not depend on how the bytes came.
 bool Http1Parser::CountOverhead(size_t used) {
-  overhead_bytes_ += used - (event_ == Event::kBody ? body_.size() : 0);
-  return overhead_bytes_ <= limits_.head_bytes_max + kOverheadPerBodyByte * body_bytes_;
+  const size_t body = event_ == Event::kBody ? body_.size() : 0;
+  overhead_bytes_ += used - body;
+  const uint64_t before = body_bytes_ - body;
+  return overhead_bytes_ <= limits_.head_bytes_max + kOverheadPerBodyByte * before;
 }
 
 bool Http1Parser::EndsHere() {
