@@ -82,7 +82,7 @@ class TestCall final : public HttpServerCall {
   void OnClientEnd() override { client_ended = true; }
   void OnGone(const Error& reason) override { gone = reason.message(), is_gone = true; }
 
-  // 4 MB in parts, as there is room.
+  // 16 MB (more than the kernel keeps) in parts, as there is room.
   void Flood() {
     while (flooded_ < kFloodBytes && exchange_.unsent() <= Stream::kRoomBytes) {
       exchange_.Send(std::string(16 * 1024, static_cast<char>('a' + flooded_ / 16384 % 26)));
@@ -91,7 +91,7 @@ class TestCall final : public HttpServerCall {
     if (flooded_ == kFloodBytes) exchange_.End();
   }
 
-  static constexpr size_t kFloodBytes = 4 * 1024 * 1024;
+  static constexpr size_t kFloodBytes = 16 * 1024 * 1024;
 
   HttpServerExchange& exchange() { return exchange_; }
   const HttpRequest& request() const { return request_; }

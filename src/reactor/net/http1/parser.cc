@@ -139,9 +139,12 @@ Http1Parser::Event Http1Parser::Parse(std::string_view& input) {
   return event_;
 }
 
+// Paid for by the body that came before: so the verdict does not depend on how the bytes came.
 bool Http1Parser::CountOverhead(size_t used) {
-  overhead_bytes_ += used - (event_ == Event::kBody ? body_.size() : 0);
-  return overhead_bytes_ <= limits_.head_bytes_max + kOverheadPerBodyByte * body_bytes_;
+  const size_t body = event_ == Event::kBody ? body_.size() : 0;
+  overhead_bytes_ += used - body;
+  const uint64_t before = body_bytes_ - body;
+  return overhead_bytes_ <= limits_.head_bytes_max + kOverheadPerBodyByte * before;
 }
 
 bool Http1Parser::EndsHere() {
@@ -181,7 +184,9 @@ Http1Parser::Event Http1Parser::FailOfLibrary(int error) {
   const char* reason = llhttp_get_error_reason(&State(state_));
   const std::string_view detail = reason == nullptr ? "" : reason;
   if (error == HPE_INVALID_METHOD) return Fail(Http1Fault::kUnknownMethod, detail);
-  if (error == HPE_INVALID_VERSION || error == HPE_PAUSED_H2_UPGRADE) {
+  // The library also calls it a bad version when the line does not end behind it.
+  const bool line_end = detail.find("CRLF") != std::string_view::npos;
+  if ((error == HPE_INVALID_VERSION && !line_end) || error == HPE_PAUSED_H2_UPGRADE) {
     return Fail(Http1Fault::kVersion, detail);
   }
   return Fail(Http1Fault::kMalformed, detail);
