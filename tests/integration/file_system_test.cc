@@ -406,6 +406,8 @@ TEST_P(FileSystemTest, DirectoriesAreMadeWithAllThatLeadsToThem) {
   Put(Path("file"), "");
   EXPECT_EQ(MakeDirectories(Path("file"), 0755).error().code(), ErrorCode::kAlreadyExists);
   EXPECT_EQ(MakeDirectories(Path("file/x"), 0755).error().code(), ErrorCode::kAlreadyExists);
+  EXPECT_EQ(MakeDirectories("", 0755).error(),
+            Error(ErrorCode::kNotFound, "make directory \"\": No such file or directory"));
 }
 
 TEST_P(FileSystemTest, NamesAreMovedAndRemoved) {
