@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,6 +48,13 @@ bool IsAlive(pid_t pid) {
   const std::string stat = ReadAll("/proc/" + std::to_string(pid) + "/stat");
   const size_t name_end = stat.rfind(") ");
   return name_end != std::string::npos && stat[name_end + 2] != 'Z' && stat[name_end + 2] != 'X';
+}
+
+// The line of a /proc/<pid>/status that says where its thread may run.
+std::string CpusAllowed(const std::string& status) {
+  const size_t begin = status.find("Cpus_allowed_list:");
+  EXPECT_NE(begin, std::string::npos);
+  return status.substr(begin, status.find('\n', begin) - begin);
 }
 
 // Neither running nor zombies.
@@ -465,6 +473,23 @@ TEST_P(ProcessTest, SignalsAreAtTheirDefaultInTheChild) {
   const uint64_t mask = std::stoull(status.output.substr(ignored + 8, 16), nullptr, 16);
   EXPECT_EQ(mask & uint64_t{0x7fffffff}, 0u) << "ordinary signals, 1 to 31";
   EXPECT_EQ(piped.signal, SIGPIPE);
+}
+
+TEST_P(ProcessTest, AChildOfAPinnedShardMayUseAllCpusOfTheProcess) {
+  cpu_set_t before, one, after;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  if (CPU_COUNT(&before) == 1) GTEST_SKIP() << "there is only one CPU";
+  const std::string all = CpusAllowed(ReadAll("/proc/thread-self/status"));
+  CPU_ZERO(&one);
+  for (size_t cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu) {
+    if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
+  }
+  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  const ProcessResult status = RunWell(Program({"/bin/cat", "/proc/self/status"}));
+  EXPECT_EQ(::sched_getaffinity(0, sizeof after, &after), 0);
+  EXPECT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
+  EXPECT_EQ(CpusAllowed(status.output), all);
+  EXPECT_TRUE(CPU_EQUAL(&after, &one)) << "the shard itself stays pinned";
 }
 
 TEST_P(ProcessTest, TheChildLeadsASessionOfItsOwn) {
