@@ -1,6 +1,8 @@
 #include "reactor/batch_reader.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -58,6 +60,35 @@ class Child {
   pid_t pid_;
 };
 
+// A page of a file with a path of about `path_bytes`, mapped at an address of the test's choice:
+// the lowest one is the first line of /proc/self/maps.
+class MappedFile {
+ public:
+  MappedFile(const std::string& folder, size_t path_bytes, uintptr_t address) : path_(folder) {
+    while (path_.size() + 100 < path_bytes) path_ += '/' + std::string(99, 'x');
+    std::filesystem::create_directories(path_);
+    path_ = std::filesystem::canonical(path_);
+    path_ += '/' + std::string(path_bytes - path_.size() - 1, 'y');
+    Put(path_, "content");
+    const UniqueFd fd(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+    at_ = ::mmap(reinterpret_cast<void*>(address), kBytes, PROT_READ,
+                 MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd.get(), 0);
+  }
+  ~MappedFile() {
+    if (mapped()) ::munmap(at_, kBytes);
+  }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  bool mapped() const { return at_ != MAP_FAILED; }
+  const std::string& path() const { return path_; }
+
+ private:
+  static constexpr size_t kBytes = 4096;
+  std::string path_;
+  void* at_;
+};
+
 class BatchReaderTest : public ShardTest {
  protected:
   struct Read {
@@ -97,7 +128,7 @@ class BatchReaderTest : public ShardTest {
     std::vector<BatchFileId> files;
     for (int i = 0; i < count; ++i) {
       Put(Path(std::to_string(i)), std::to_string(i));
-      files.push_back(*reader_->Add(Path(std::to_string(i))));
+      files.push_back(*reader_->Add(Path(std::to_string(i)), FileForm::kOneRecord));
     }
     return files;
   }
@@ -181,7 +212,7 @@ TEST_P(BatchReaderTest, AnEmptyBatchEndsToo) {
 
 TEST_P(BatchReaderTest, AMissingFileIsAReadingLikeOthers) {
   std::vector<BatchFileId> files = AddNumbered(2);
-  files.insert(files.begin(), *reader_->Add(Path("missing")));
+  files.insert(files.begin(), *reader_->Add(Path("missing"), FileForm::kOneRecord));
   const Read read = ReadAll(files);
   EXPECT_EQ(
       read.content.at(files[0].key).error(),
@@ -195,7 +226,7 @@ TEST_P(BatchReaderTest, AVanishedFileIsOpenedAgainByItsPath) {
   Child first, second;
   ASSERT_EQ(::symlink(first.Stat().c_str(), Path("link").c_str()), 0);
   std::vector<BatchFileId> files = AddNumbered(2);
-  files.insert(files.begin(), *reader_->Add(Path("link")));
+  files.insert(files.begin(), *reader_->Add(Path("link"), FileForm::kOneRecord));
   const std::string before = *ReadAll(files).content.at(files[0].key);
   EXPECT_TRUE(before.starts_with(std::to_string(first.pid()) + " "));
 
@@ -221,7 +252,7 @@ TEST_P(BatchReaderTest, ARemovedAndMadeAgainCgroupIsReadAgain) {
   }
   const std::string cgroup = root + "/denselet-test-" + std::to_string(::getpid());
   if (root.empty() || ::mkdir(cgroup.c_str(), 0755) != 0) GTEST_SKIP() << "no cgroup may be made";
-  const BatchFileId file = *reader_->Add(cgroup + "/cgroup.max.descendants");
+  const BatchFileId file = *reader_->Add(cgroup + "/cgroup.max.descendants", FileForm::kOneRecord);
   EXPECT_EQ(*ReadAll({file}).content.at(file.key), "max\n");
   ASSERT_EQ(::rmdir(cgroup.c_str()), 0);
   ASSERT_EQ(::mkdir(cgroup.c_str(), 0755), 0);
@@ -235,10 +266,34 @@ TEST_P(BatchReaderTest, AFileThatComesInPartsIsReadWhole) {
   const std::string expected = Content("/proc/crypto");
   if (expected.size() <= 4096) GTEST_SKIP() << "nothing here comes in parts";
   MakeReader({.bytes_max = expected.size()});
-  const BatchFileId file = *reader_->Add("/proc/crypto");
+  const BatchFileId file = *reader_->Add("/proc/crypto", FileForm::kLines);
   EXPECT_EQ(*ReadAll({file}).content.at(file.key), expected);
   MakeReader({.bytes_max = expected.size() - 1});
-  const BatchFileId longer = *reader_->Add("/proc/crypto");
+  const BatchFileId longer = *reader_->Add("/proc/crypto", FileForm::kLines);
+  EXPECT_EQ(ReadAll({longer}).content.at(longer.key).error().code(), ErrorCode::kOverloaded);
+}
+
+// /proc/self/maps has the paths of mapped files: here one line of 1.5 kB and then one of 3 kB,
+// before all others. They do not fit a page together, so the first read ends early.
+TEST_P(BatchReaderTest, AFileOfLinesIsReadToItsEndHoweverEarlyTheFirstReadEnds) {
+  const MappedFile first(Path("first"), 1500, 0x1000000), second(Path("second"), 3000, 0x2000000);
+  ASSERT_TRUE(first.mapped() && second.mapped());
+  MakeReader({.bytes_max = 1 << 20, .reads_per_turn_max = 1});
+  const BatchFileId file = *reader_->Add("/proc/self/maps", FileForm::kLines);
+  const std::string content = *ReadAll({file}).content.at(file.key);
+  EXPECT_NE(content.find(first.path() + "\n"), std::string::npos);
+  EXPECT_NE(content.find(second.path() + "\n"), std::string::npos);
+  EXPECT_NE(content.find("[stack]"), std::string::npos);
+}
+
+TEST_P(BatchReaderTest, OneRecordIsReadByOneCallAndStillWhole) {
+  const std::string path = "/proc/self/status";
+  MakeReader({.bytes_max = 1 << 16, .reads_per_turn_max = 1});
+  const BatchFileId file = *reader_->Add(path, FileForm::kOneRecord);
+  const std::string content = *ReadAll({file}).content.at(file.key);
+  EXPECT_NE(content.find("nonvoluntary_ctxt_switches"), std::string::npos) << "its last line";
+  MakeReader({.bytes_max = 100, .reads_per_turn_max = 1});
+  const BatchFileId longer = *reader_->Add(path, FileForm::kOneRecord);
   EXPECT_EQ(ReadAll({longer}).content.at(longer.key).error().code(), ErrorCode::kOverloaded);
 }
 
@@ -247,19 +302,20 @@ TEST_P(BatchReaderTest, KeptFilesAreBoundedAndRemovedOnesMakeRoom) {
   const std::vector<BatchFileId> files = AddNumbered(2);
   ReadAll(files);
   const size_t open = OpenFiles();
-  EXPECT_EQ(reader_->Add(Path("x")).error().code(), ErrorCode::kOverloaded);
+  EXPECT_EQ(reader_->Add(Path("x"), FileForm::kOneRecord).error().code(), ErrorCode::kOverloaded);
   reader_->Remove(files[0]);
   EXPECT_EQ(OpenFiles(), open - 1);
   const Read read = ReadAll(files);
   EXPECT_EQ(read.content.at(files[0].key).error().code(), ErrorCode::kNotFound);
   EXPECT_EQ(*read.content.at(files[1].key), "1");
-  EXPECT_TRUE(reader_->Add(Path("x")));
+  EXPECT_TRUE(reader_->Add(Path("x"), FileForm::kOneRecord));
   EXPECT_EQ(reader_->files(), 2u);
 }
 
 TEST_P(BatchReaderTest, PathsWithANulByteAreRefused) {
   using std::string_literals::operator""s;
-  EXPECT_EQ(reader_->Add("/proc/stat\0x"s).error().code(), ErrorCode::kInvalid);
+  EXPECT_EQ(reader_->Add("/proc/stat\0x"s, FileForm::kOneRecord).error().code(),
+            ErrorCode::kInvalid);
 }
 
 TEST_P(BatchReaderTest, WhatIsLeftWhenTheContextEndsIsToldSo) {
