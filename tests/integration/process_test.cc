@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -70,6 +71,47 @@ size_t OpenDescriptors() {
   }
   return count;
 }
+
+// The child of this process, when there is one.
+pid_t OnlyChild() {
+  std::istringstream children(ReadAll("/proc/thread-self/children"));
+  pid_t child = 0;
+  children >> child;
+  return child;
+}
+
+// A process that traces another and never asks for its end. Until the tracer is gone, the one that
+// is traced can be killed but not reaped by its parent: so it looks like one that sleeps in the
+// kernel and cannot be woken.
+class Tracer {
+ public:
+  explicit Tracer(pid_t traced) {
+    int told[2];
+    EXPECT_EQ(::pipe2(told, O_CLOEXEC), 0);
+    const UniqueFd reader(told[0]), writer(told[1]);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      const char traces = ::ptrace(PTRACE_SEIZE, traced, nullptr, nullptr) == 0;
+      (void)!::write(writer.get(), &traces, 1);
+      while (true) ::pause();
+    }
+    char traces = 0;
+    EXPECT_EQ(::read(reader.get(), &traces, 1), 1);
+    traces_ = traces != 0;
+  }
+  ~Tracer() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  Tracer(const Tracer&) = delete;
+  Tracer& operator=(const Tracer&) = delete;
+
+  bool traces() const { return traces_; }
+
+ private:
+  pid_t pid_;
+  bool traces_ = false;
+};
 
 class TemporaryDirectory {
  public:
@@ -317,7 +359,7 @@ TEST_P(ProcessTest, TheDeadlineKillsTheWholeGroup) {
   EXPECT_FALSE(answer);
   time_.Advance(Hours(1));
   ASSERT_TRUE(RunUntilAnswered(answer));
-  EXPECT_EQ(answer->error().code(), ErrorCode::kDeadlineExceeded);
+  EXPECT_EQ(answer->error().code(), ErrorCode::kUnknownOutcome) << "what it did stays done";
   EXPECT_EQ(answer->error().message(), "run /bin/sh: killed at the deadline");
   EXPECT_FALSE(HasChildren()) << "answered before it was reaped";
   EXPECT_TRUE(RunUntilDead(grandchild));
@@ -330,7 +372,7 @@ TEST_P(ProcessTest, TheDeadlineAlsoEndsAChildThatIgnoresSignalsAndItsInput) {
   spec.output_bytes_max = 10;
   Start(Until(After(time_.Now(), Milliseconds(50))), std::move(spec), answer);
   ASSERT_TRUE(RunUntilAnswered(answer));
-  EXPECT_EQ(answer->error().code(), ErrorCode::kDeadlineExceeded);
+  EXPECT_EQ(answer->error().code(), ErrorCode::kUnknownOutcome);
 }
 
 TEST_P(ProcessTest, CancelKillsTheWholeGroup) {
@@ -378,6 +420,49 @@ TEST_P(ProcessTest, ACallbackMayStartTheNext) {
   });
   ASSERT_TRUE(RunUntilAnswered(answer));
   EXPECT_EQ((*answer)->exit_code, 2);
+}
+
+TEST_P(ProcessTest, AKilledChildThatTheKernelKeepsIsAnsweredForAndStillCounted) {
+  UseRunner({.processes_max = 1, .output_wait_max = Hours(1)});
+  CancelSource source;
+  Answer answer;
+  Start(CancelledBy(source), Shell("sleep 1000"), answer);
+  std::optional<Tracer> tracer(std::in_place, OnlyChild());
+  if (!tracer->traces()) GTEST_SKIP() << "tracing is not allowed here";
+  source.Cancel();
+  for (int turn = 0; turn < 5; ++turn) loop_->RunTurn(After(time_.Now(), Milliseconds(2)));
+  EXPECT_FALSE(answer) << "it may end at any moment";
+  time_.Advance(Seconds(10));
+  ASSERT_TRUE(RunUntilAnswered(answer));
+  EXPECT_EQ(answer->error(), Error(ErrorCode::kUnknownOutcome,
+                                   "run /bin/sh: killed because it was cancelled, but the kernel "
+                                   "has not let go of it"));
+  EXPECT_EQ(runner_->running(), 1u) << "it is still there, so its place is taken";
+  EXPECT_EQ(runner_->stuck(), 1u);
+  EXPECT_EQ(RunBadly({}, Shell("exit 0")).code(), ErrorCode::kOverloaded);
+
+  tracer.reset();
+  ASSERT_TRUE(RunUntil([&] { return runner_->running() == 0; }));
+  EXPECT_EQ(runner_->stuck(), 0u);
+  EXPECT_FALSE(HasChildren()) << "reaped in the background";
+  EXPECT_EQ(RunWell(Shell("exit 0")).exit_code, 0);
+}
+
+TEST_P(ProcessTest, ARunnerThatGoesWithAStuckChildLeavesItToTheLoop) {
+  const size_t descriptors = OpenDescriptors();
+  Answer first;
+  Start(Until(After(time_.Now(), Hours(1))), Shell("sleep 1000"), first);
+  std::optional<Tracer> tracer(std::in_place, OnlyChild());
+  if (!tracer->traces()) GTEST_SKIP() << "tracing is not allowed here";
+  time_.Advance(Hours(1));
+  loop_->RunTurn(loop().Now());
+  time_.Advance(Seconds(10));
+  ASSERT_TRUE(RunUntilAnswered(first));
+  EXPECT_EQ(runner_->stuck(), 1u);
+  runner_.reset();
+  for (int turn = 0; turn < 3; ++turn) loop_->RunTurn(loop().Now());
+  tracer.reset();
+  EXPECT_TRUE(RunUntil([&] { return !HasChildren() && OpenDescriptors() == descriptors; }));
 }
 
 TEST_P(ProcessTest, AGrandchildThatHoldsTheOutputIsKilledAfterAWhile) {
