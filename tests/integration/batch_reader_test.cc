@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "tests/integration/loop_fixture.h"
+#include "tests/integration/resources.h"
 
 namespace denselet::reactor {
 namespace {
@@ -31,11 +32,6 @@ std::string Content(const std::string& path) {
 
 void Put(const std::string& path, std::string_view content) {
   std::ofstream(path, std::ios::binary) << content;
-}
-
-size_t OpenFiles() {
-  const std::filesystem::directory_iterator begin("/proc/self/fd"), end;
-  return static_cast<size_t>(std::distance(begin, end));
 }
 
 // A process that lives until told, for files of procfs that vanish.
@@ -87,6 +83,29 @@ class MappedFile {
   static constexpr size_t kBytes = 4096;
   std::string path_;
   void* at_;
+};
+
+// A file of procfs about a descriptor: when that is closed, the file has vanished, also for who has
+// it open.
+class VanishingFile {
+ public:
+  VanishingFile() : null_(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {
+    // Far above what is opened meanwhile, so that nobody else gets the number.
+    about_ = UniqueFd(::fcntl(null_.get(), F_DUPFD_CLOEXEC, kLowest));
+    number_ = about_.get();
+  }
+
+  std::string path() const { return "/proc/self/fdinfo/" + std::to_string(number_); }
+  void Toggle() {
+    if (about_) return about_.Reset();
+    EXPECT_EQ(::dup3(null_.get(), number_, O_CLOEXEC), number_);
+    about_ = UniqueFd(number_);
+  }
+
+ private:
+  static constexpr int kLowest = 500;
+  UniqueFd null_, about_;
+  int number_;
 };
 
 class BatchReaderTest : public ShardTest {
@@ -177,14 +196,14 @@ TEST_P(BatchReaderTest, DescriptorsStayOpenAndShowWhatIsNew) {
   const std::vector<BatchFileId> files = AddNumbered(3);
   ReadAll(files);
   const uint64_t jobs = pool_->Snapshot().finished_total;
-  const size_t open = OpenFiles();
+  const size_t open = OpenDescriptors();
   Put(Path("1"), "something longer");
   const Read read = ReadAll(files);
   EXPECT_EQ(*read.content.at(files[1].key), "something longer");
   EXPECT_EQ(pool_->Snapshot().finished_total, jobs) << "nothing was opened again";
-  EXPECT_EQ(OpenFiles(), open);
+  EXPECT_EQ(OpenDescriptors(), open);
   StopReader();
-  EXPECT_EQ(OpenFiles(), open - 3);
+  EXPECT_EQ(OpenDescriptors(), open - 3);
 }
 
 TEST_P(BatchReaderTest, OtherWorkOfTheShardRunsBetweenBatches) {
@@ -301,10 +320,10 @@ TEST_P(BatchReaderTest, KeptFilesAreBoundedAndRemovedOnesMakeRoom) {
   MakeReader({.files_max = 2});
   const std::vector<BatchFileId> files = AddNumbered(2);
   ReadAll(files);
-  const size_t open = OpenFiles();
+  const size_t open = OpenDescriptors();
   EXPECT_EQ(reader_->Add(Path("x"), FileForm::kOneRecord).error().code(), ErrorCode::kOverloaded);
   reader_->Remove(files[0]);
-  EXPECT_EQ(OpenFiles(), open - 1);
+  EXPECT_EQ(OpenDescriptors(), open - 1);
   const Read read = ReadAll(files);
   EXPECT_EQ(read.content.at(files[0].key).error().code(), ErrorCode::kNotFound);
   EXPECT_EQ(*read.content.at(files[1].key), "1");
@@ -382,6 +401,69 @@ TEST_P(BatchReaderTest, StopWaitsForWhatIsUnderWay) {
   EXPECT_EQ(*read.content.at(files[4].key), "4");
   EXPECT_EQ(late.content.at(files[4].key).error().code(), ErrorCode::kCancelled);
   reader_.reset();
+}
+
+// Whatever the test runs into, every ReadAll has one reading for each file and one end.
+TEST_P(BatchReaderTest, RandomCancelsOnFilesThatVanishEndOnceAndLeakNoDescriptor) {
+  constexpr int kRounds = 20'000;
+  constexpr size_t kFiles = 64, kBatchMax = 16;
+  MakeReader({.files_max = kFiles, .reads_per_turn_max = 4, .read_alls_max = 32});
+  const size_t open_before = OpenDescriptors();
+  SeededRandom random(9);
+  std::vector<VanishingFile> vanishing(kFiles);
+  std::vector<BatchFileId> files;
+  for (const VanishingFile& file : vanishing) {
+    files.push_back(*reader_->Add(file.path(), FileForm::kOneRecord));
+  }
+  struct Asked {
+    CancelSource cancel;
+    size_t readings_due;
+    bool ended = false;
+  };
+  std::vector<std::unique_ptr<Asked>> asked;
+  std::map<ErrorCode, int> errors;
+  int ended = 0, readings = 0;
+  for (int i = 0; i < kRounds; ++i) {
+    const size_t first = random.Below(kFiles), count = random.Below(kBatchMax);
+    std::vector<BatchFileId> batch;
+    for (size_t j = 0; j < count; ++j) batch.push_back(files[(first + j) % kFiles]);
+    asked.push_back(std::make_unique<Asked>());
+    Asked& ask = *asked.back();
+    ask.readings_due = batch.size();
+    Context context;
+    context.cancel = ask.cancel.token();
+    if (random.Below(4) == 0) context.deadline = After(loop().Now(), Microseconds(500));
+    reader_->ReadAll(context, std::move(batch), [&](const BatchReader::Batch& b) {
+      ASSERT_FALSE(ask.ended) << "called back after the last batch";
+      ASSERT_LE(b.readings.size(), ask.readings_due);
+      ask.readings_due -= b.readings.size();
+      for (const BatchReader::Reading& reading : b.readings) {
+        if (reading.content) ++readings;
+        if (!reading.content) ++errors[reading.content.error().code()];
+      }
+      if (random.Below(8) == 0) ask.cancel.Cancel();
+      if (b.kind != BatchReader::Batch::Kind::kLast) return;
+      EXPECT_EQ(ask.readings_due, 0u) << "files without a reading";
+      ask.ended = true;
+      ++ended;
+    });
+    vanishing[random.Below(kFiles)].Toggle();
+    if (random.Below(4) == 0) asked[random.Below(asked.size())]->cancel.Cancel();
+    if (random.Below(16) == 0) {
+      const size_t again = random.Below(kFiles);
+      reader_->Remove(files[again]);
+      files[again] = *reader_->Add(vanishing[again].path(), FileForm::kOneRecord);
+    }
+    for (size_t turns = random.Below(4); turns > 0; --turns) loop_->RunTurn(loop().Now());
+  }
+  ASSERT_TRUE(RunUntil([&] { return ended == kRounds; }));
+  EXPECT_GT(readings, 0);
+  EXPECT_GT(errors[ErrorCode::kNotFound], 0) << "vanished, or removed";
+  EXPECT_GT(errors[ErrorCode::kCancelled], 0);
+  vanishing.clear();
+  StopReader();
+  ASSERT_TRUE(RunUntil([&] { return pool_->Snapshot().running.empty(); }));
+  EXPECT_EQ(OpenDescriptors(), open_before);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include "reactor/spawn.h"
 #include "reactor/unique_fd.h"
 #include "tests/integration/loop_fixture.h"
+#include "tests/integration/resources.h"
 
 namespace denselet::reactor {
 namespace {
@@ -62,14 +63,6 @@ std::string CpusAllowed(const std::string& status) {
 bool HasChildren() {
   siginfo_t info{};
   return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
-}
-
-size_t OpenDescriptors() {
-  size_t count = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-    ++count;
-  }
-  return count;
 }
 
 // The child of this process, when there is one.
