@@ -107,7 +107,9 @@ class Ours {
       : shards_(shards) {
     shards.RunAndWait(0, [&](Shard& shard) {
       reader_ = std::make_unique<BatchReader>(shard, pool);
-      for (const std::string& path : paths) files_.push_back(*reader_->Add(path));
+      for (const std::string& path : paths) {
+        files_.push_back(*reader_->Add(path, FileForm::kOneRecord));
+      }
     });
     Read();  // opens them
   }

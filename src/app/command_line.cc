@@ -1,5 +1,6 @@
 #include "app/command_line.h"
 
+#include <optional>
 #include <string_view>
 
 #include "app/version.h"
@@ -24,41 +25,80 @@ Result<reactor::Backend> ParseReactorValue(std::string_view value) {
                    "\" for \"--denselet-reactor\" flag: expected uring or epoll");
 }
 
-// The value of `--name=value`, if `arg` is that.
-std::optional<std::string_view> ValueOf(std::string_view arg, std::string_view name) {
-  if (!arg.starts_with(name) || arg.size() == name.size() || arg[name.size()] != '=') {
-    return std::nullopt;
+// The words of a command line, one flag after the other.
+class Words {
+ public:
+  explicit Words(std::span<const char* const> words) : words_(words) {}
+
+  bool empty() const { return words_.empty(); }
+  std::string_view front() const { return words_.front(); }
+  void Drop() { words_ = words_.subspan(1); }
+
+  // Takes `--name=value`, and gives the value.
+  std::optional<std::string_view> TakeAssigned(std::string_view name) {
+    const std::string_view word = front();
+    if (!word.starts_with(name) || word.size() == name.size() || word[name.size()] != '=') {
+      return std::nullopt;
+    }
+    Drop();
+    return word.substr(name.size() + 1);
   }
-  return arg.substr(name.size() + 1);
+
+  // The same for `--name value` too: the next word is the value, whatever it looks like.
+  Result<std::optional<std::string_view>> TakeValued(std::string_view name) {
+    if (front() != name) return TakeAssigned(name);
+    Drop();
+    if (empty()) {
+      return Error(ErrorCode::kInvalid, "flag needs an argument: " + std::string(name));
+    }
+    const std::string_view value = front();
+    Drop();
+    return std::optional(value);
+  }
+
+  // The same for a flag that may go without a value, and so never takes the next word.
+  std::optional<std::string_view> TakeOptional(std::string_view name, std::string_view otherwise) {
+    if (front() != name) return TakeAssigned(name);
+    Drop();
+    return otherwise;
+  }
+
+ private:
+  std::span<const char* const> words_;
+};
+
+Error UnknownWord(std::string_view word) {
+  if (!word.starts_with("-") || word == "-") {
+    return Error(ErrorCode::kInvalid, "unknown command \"" + std::string(word) + "\"");
+  }
+  return Error(ErrorCode::kInvalid, "unknown flag: " + std::string(word.substr(0, word.find('='))));
 }
 
 }  // namespace
 
 Result<CommandLine> ParseCommandLine(std::span<const char* const> args) {
   CommandLine line;
-  for (const std::string_view arg : args) {
-    if (arg == "-h" || arg == "--help") {
+  Words words(args);
+  while (!words.empty()) {
+    if (words.front() == "-h" || words.front() == "--help") {
       line.command = Command::kHelp;
       return line;
     }
-    const auto version = arg == "--version" ? "true" : ValueOf(arg, "--version");
-    if (version) {
+    if (const auto version = words.TakeOptional("--version", "true")) {
       const Result<Command> command = ParseVersionValue(*version);
       if (!command) return command.error();
       line.command = *command;
       continue;
     }
-    if (const auto value = ValueOf(arg, "--denselet-reactor")) {
-      const Result<reactor::Backend> backend = ParseReactorValue(*value);
+    const auto reactor = words.TakeValued("--denselet-reactor");
+    if (!reactor) return reactor.error();
+    if (*reactor) {
+      const Result<reactor::Backend> backend = ParseReactorValue(**reactor);
       if (!backend) return backend.error();
       line.reactor = *backend;
       continue;
     }
-    if (!arg.starts_with("-") || arg == "-") {
-      return Error(ErrorCode::kInvalid, "unknown command \"" + std::string(arg) + "\"");
-    }
-    const std::string name(arg.substr(0, arg.find('=')));
-    return Error(ErrorCode::kInvalid, "unknown flag: " + name);
+    return UnknownWord(words.front());
   }
   return line;
 }

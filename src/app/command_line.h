@@ -23,7 +23,8 @@ struct CommandLine {
   std::optional<reactor::Backend> reactor;  // --denselet-reactor; without it the kernel is probed
 };
 
-// Flags are written as Go's pflag reads them: --name=value, --name for a boolean, -h.
+// Flags are written as Go's pflag reads them: --name=value, --name value (but not for a flag that
+// may go without one), -h.
 Result<CommandLine> ParseCommandLine(std::span<const char* const> args);
 
 // The loop to run on: the one that was asked for, which this kernel must then have, or the best

@@ -1,5 +1,7 @@
+#include <cerrno>
 #include <cstdio>
 #include <span>
+#include <string>
 
 #include "app/command_line.h"
 #include "reactor/real_clock.h"
@@ -11,6 +13,14 @@ int Fail(const denselet::Error& error) {
   return 1;
 }
 
+// The program's exit code. Flushed here: at the program's end nobody would see that it failed.
+int Print(const std::string& text) {
+  if (std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return 0;
+  const auto error = denselet::Error::FromErrno(errno, "standard output");
+  std::fprintf(stderr, "Error: %s\n", error.message().c_str());
+  return 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -18,14 +28,12 @@ int main(int argc, char** argv) {
   const denselet::reactor::RealClock clock;
   const auto line = ParseCommandLine(std::span<const char* const>(argv, argv + argc).subspan(1));
   if (!line) return Fail(line.error());
-  if (line->command == Command::kHelp) return std::fputs(HelpText().c_str(), stdout) < 0;
-  if (line->command == Command::kVersion) return std::fputs(VersionText().c_str(), stdout) < 0;
+  if (line->command == Command::kHelp) return Print(HelpText());
+  if (line->command == Command::kVersion) return Print(VersionText());
 
   const auto backend = ChooseReactor(*line, clock);
   if (!backend) return Fail(backend.error());
-  if (line->command == Command::kVersionRaw) {
-    return std::fputs(RawVersionText(*backend).c_str(), stdout) < 0;
-  }
+  if (line->command == Command::kVersionRaw) return Print(RawVersionText(*backend));
   std::fputs(
       "Error: this version of denselet cannot run pods yet; see the status table in README.md\n",
       stderr);

@@ -7,12 +7,17 @@
 #include <string>
 
 #include "base/check.h"
+#include "base/log_escape.h"
+#include "base/log_line_writer.h"
 
 namespace denselet {
 namespace {
 
-// Kept free behind the last pair: the end of a cut value, "v" of a JSON line, cutBytes, line end.
-constexpr size_t kTailBytes = 64;
+using internal::LineWriter;
+using internal::PutEscaped;
+using internal::PutLines;
+using internal::PutQuoted;
+
 // Kept free behind the strings of a line's head: the fixed text and numbers that follow them.
 constexpr size_t kHeadBytes = 96;
 // Every value that finds room for its key may have this much, also when an earlier one is cut.
@@ -23,185 +28,6 @@ constexpr size_t kPairBytes = 40;
 constexpr size_t kObjectEndBytes = 20;
 // The longest number: -5e-324 in full, as zap writes it.
 constexpr size_t kNumberBytesMax = 352;
-
-class LineWriter {
- public:
-  explicit LineWriter(std::span<char> buffer) : buffer_(buffer) {}
-
-  // What may still be written in front of the tail when `later` bytes are promised to others.
-  size_t Room(size_t later) const {
-    const size_t taken = size_ + kTailBytes + later;
-    return taken < buffer_.size() ? buffer_.size() - taken : 0;
-  }
-
-  void Put(std::string_view text) {
-    CHECK(text.size() <= buffer_.size() - size_);
-    std::copy(text.begin(), text.end(), buffer_.data() + size_);
-    size_ += text.size();
-  }
-  void Put(char c) { Put(std::string_view(&c, 1)); }
-
-  // With zeros or blanks in front, up to `width`.
-  void PutNumber(uint64_t value, size_t width = 0, char pad = '0') {
-    char digits[20];
-    const auto end = std::to_chars(digits, digits + sizeof(digits), value).ptr;
-    const auto size = static_cast<size_t>(end - digits);
-    for (size_t i = size; i < width; ++i) Put(pad);
-    Put(std::string_view(digits, size));
-  }
-
-  void Cut(size_t bytes) { cut_bytes_ += bytes; }
-  size_t cut_bytes() const { return cut_bytes_; }
-  std::string_view text() const { return {buffer_.data(), size_}; }
-
- private:
-  std::span<char> buffer_;
-  size_t size_ = 0;
-  size_t cut_bytes_ = 0;
-};
-
-struct Rune {
-  uint32_t code;
-  size_t bytes;
-  bool valid;  // otherwise one byte that is not UTF-8
-};
-
-// `text` is not empty. Strict, as Go is: no surrogates, nothing overlong, nothing past U+10FFFF.
-Rune DecodeRune(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
-  const uint8_t lead = byte(0);
-  const Rune invalid{lead, 1, false};
-  if (lead < 0x80) return {lead, 1, true};
-  if (lead < 0xc2 || lead > 0xf4) return invalid;
-  const size_t bytes = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  if (text.size() < bytes) return invalid;
-  uint32_t code = lead & (0x7fu >> bytes);
-  for (size_t i = 1; i < bytes; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return invalid;
-    code = code << 6 | (byte(i) & 0x3fu);
-  }
-  constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = code >= 0xd800 && code <= 0xdfff;
-  if (code < kSmallest[bytes] || surrogate || code > 0x10ffff) return invalid;
-  return {code, bytes, true};
-}
-
-// Controls, format characters, separators other than the space, private use, non-characters, and
-// the planes that are empty.
-bool IsPrintable(uint32_t code) {
-  struct Range {
-    uint32_t first, last;
-  };
-  constexpr Range kHidden[] = {
-      {0x0, 0x1f},        {0x7f, 0xa0},       {0xad, 0xad},       {0x600, 0x605},
-      {0x61c, 0x61c},     {0x6dd, 0x6dd},     {0x70f, 0x70f},     {0x890, 0x891},
-      {0x8e2, 0x8e2},     {0x1680, 0x1680},   {0x180e, 0x180e},   {0x2000, 0x200f},
-      {0x2028, 0x202f},   {0x205f, 0x206f},   {0x3000, 0x3000},   {0xe000, 0xf8ff},
-      {0xfdd0, 0xfdef},   {0xfeff, 0xfeff},   {0xfff9, 0xfffb},   {0x110bd, 0x110bd},
-      {0x110cd, 0x110cd}, {0x13430, 0x1343f}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
-      {0x40000, 0xe00ff}, {0xe01f0, 0x10ffff}};
-  if ((code & 0xfffe) == 0xfffe) return false;
-  const auto* range = std::lower_bound(std::begin(kHidden), std::end(kHidden), code,
-                                       [](const Range& r, uint32_t c) { return r.last < c; });
-  return range == std::end(kHidden) || code < range->first;
-}
-
-using Escape = std::array<char, 10>;
-
-std::string_view HexEscape(Escape& out, std::string_view prefix, uint32_t value, size_t digits) {
-  std::copy(prefix.begin(), prefix.end(), out.begin());
-  for (size_t i = 0; i < digits; ++i) {
-    out[prefix.size() + i] = "0123456789abcdef"[value >> 4 * (digits - 1 - i) & 0xf];
-  }
-  return {out.data(), prefix.size() + digits};
-}
-
-std::string_view NamedEscape(Escape& out, char name) {
-  out[0] = '\\';
-  out[1] = name;
-  return {out.data(), 2};
-}
-
-// As Go's strconv.Quote.
-std::string_view TextEscape(Rune rune, std::string_view raw, Escape& out) {
-  constexpr std::string_view kNamed = "\a\b\f\n\r\t\v\\\"", kNames = "abfnrtv\\\"";
-  if (!rune.valid) return HexEscape(out, "\\x", rune.code, 2);
-  const size_t named = kNamed.find(raw[0]);
-  if (named != kNamed.npos) return NamedEscape(out, kNames[named]);
-  if (IsPrintable(rune.code)) return raw;
-  if (rune.code < 0x80) return HexEscape(out, "\\x", rune.code, 2);
-  if (rune.code < 0x10000) return HexEscape(out, "\\u", rune.code, 4);
-  return HexEscape(out, "\\U", rune.code, 8);
-}
-
-// As zap: what is not UTF-8 becomes the replacement character.
-std::string_view JsonEscape(Rune rune, std::string_view raw, Escape& out) {
-  constexpr std::string_view kNamed = "\n\r\t\\\"", kNames = "nrt\\\"";
-  if (!rune.valid) return "\\ufffd";
-  const size_t named = kNamed.find(raw[0]);
-  if (named != kNamed.npos) return NamedEscape(out, kNames[named]);
-  return rune.code < 0x20 ? HexEscape(out, "\\u", rune.code, 4) : raw;
-}
-
-// Stands for itself in both styles.
-bool IsPlain(char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
-
-// The inside of a quoted string; what does not fit in `room` bytes is cut.
-void PutEscaped(LineWriter& line, LogStyle style, std::string_view text, size_t room) {
-  while (!text.empty()) {
-    const auto plain_end = std::find_if_not(text.begin(), text.end(), IsPlain);
-    const size_t plain = std::min(static_cast<size_t>(plain_end - text.begin()), room);
-    line.Put(text.substr(0, plain));
-    text.remove_prefix(plain);
-    room -= plain;
-    if (text.empty()) return;
-    const Rune rune = DecodeRune(text);
-    const std::string_view raw = text.substr(0, rune.bytes);
-    Escape scratch;
-    const std::string_view out =
-        style == LogStyle::kText ? TextEscape(rune, raw, scratch) : JsonEscape(rune, raw, scratch);
-    if (out.size() > room) return line.Cut(text.size());
-    line.Put(out);
-    text.remove_prefix(raw.size());
-    room -= out.size();
-  }
-}
-
-void PutQuoted(LineWriter& line, LogStyle style, std::string_view text, size_t room) {
-  line.Put('"');
-  PutEscaped(line, style, text, room);
-  line.Put('"');
-}
-
-// The longest beginning of at most `bytes` bytes that does not split a character.
-std::string_view Prefix(std::string_view text, size_t bytes) {
-  if (bytes >= text.size()) return text;
-  while (bytes > 0 && (text[bytes] & 0xc0) == 0x80) --bytes;
-  return text.substr(0, bytes);
-}
-
-// klog's form for values of several lines: as they are, each behind a tab, between "<" and " >".
-void PutLines(LineWriter& line, std::string_view text, size_t room) {
-  line.Put("<\n");
-  while (!text.empty()) {
-    if (room <= 2) {  // the tab and the line end
-      line.Cut(text.size());
-      break;
-    }
-    const std::string_view whole = text.substr(0, text.find('\n'));
-    const std::string_view shown = Prefix(whole, room - 2);
-    line.Put('\t');
-    line.Put(shown);
-    line.Put('\n');
-    if (shown.size() < whole.size()) {
-      line.Cut(text.size() - shown.size());
-      break;
-    }
-    text.remove_prefix(std::min(whole.size() + 1, text.size()));
-    room -= shown.size() + 2;
-  }
-  line.Put(" >");
-}
 
 using Number = std::array<char, kNumberBytesMax>;
 

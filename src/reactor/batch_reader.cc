@@ -31,12 +31,7 @@ struct BatchReader::Round {
 namespace {
 
 // How a file is read, in one place: to be measured against the ring. The bytes, or -errno.
-//
-// A file that the kernel prints in one piece comes with the first read. One that it prints line by
-// line (cgroup.procs) may come in parts of a page less one line, so only what is that long is asked
-// for its rest.
-ssize_t ReadWhole(int fd, std::span<char> into) {
-  constexpr size_t kSurelyWholeBytes = 2048;
+ssize_t ReadWhole(int fd, FileForm form, std::span<char> into) {
   size_t size = 0;
   while (size < into.size()) {
     const ssize_t got =
@@ -44,7 +39,7 @@ ssize_t ReadWhole(int fd, std::span<char> into) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return -errno;
     size += static_cast<size_t>(got);
-    if (got == 0 || size < kSurelyWholeBytes) break;
+    if (got == 0 || form == FileForm::kOneRecord) break;
   }
   return static_cast<ssize_t>(size);
 }
@@ -88,11 +83,11 @@ BatchReader::BatchReader(Shard& home, BlockingPool& pool, const BatchReaderOptio
   CHECK(options.reads_per_turn_max > 0);
 }
 
-Result<BatchFileId> BatchReader::Add(std::string path) {
+Result<BatchFileId> BatchReader::Add(std::string path, FileForm form) {
   if (path.find('\0') != std::string::npos) {
     return Error(ErrorCode::kInvalid, "the path has a NUL byte").With("read", path.c_str());
   }
-  const std::optional<SlotKey> key = files_.Insert({std::move(path), {}});
+  const std::optional<SlotKey> key = files_.Insert({std::move(path), form, {}});
   if (!key) return Error(ErrorCode::kOverloaded, "read: too many files are kept open");
   return BatchFileId{*key};
 }
@@ -226,7 +221,7 @@ void BatchReader::Read(Round& round, BatchFileId id, std::span<const Refused> re
   }
   // Packed one behind the other: most files are a few bytes, and what is read stays in the cache.
   const std::span<char> buffer(buffers_.get() + buffers_used_, options_.bytes_max + 1);
-  const ssize_t got = file->fd ? ReadWhole(file->fd.get(), buffer) : -ENODEV;
+  const ssize_t got = file->fd ? ReadWhole(file->fd.get(), file->form, buffer) : -ENODEV;
   if (Vanished(got)) {
     file->fd.Reset();
     if (!round.opening) return round.to_open.push_back(id);

@@ -41,6 +41,17 @@ struct BatchFileId {
   friend bool operator==(const BatchFileId&, const BatchFileId&) = default;
 };
 
+// How the kernel prints a file, which decides how its end is known.
+enum class FileForm : uint8_t {
+  // At once (memory.current, cpu.stat, memory.stat, /proc/<pid>/stat): one read is all of it,
+  // because
+  // the kernel enlarges its buffer until the one record fits.
+  kOneRecord,
+  // Line by line (cgroup.procs, cgroup.threads, mountinfo, maps): a read ends before the line that
+  // does not fit the kernel's page, however early that is, so only an empty one is the end.
+  kLines,
+};
+
 class BatchReader {
  public:
   struct Reading {
@@ -59,7 +70,7 @@ class BatchReader {
   BatchReader(Shard& home, BlockingPool& pool, const BatchReaderOptions& options = {});
 
   // No file is touched yet: that it does not exist is told by its reading.
-  Result<BatchFileId> Add(std::string path);
+  Result<BatchFileId> Add(std::string path, FileForm form);
   void Remove(BatchFileId file);
 
   // Calls back later, once or more, with one reading for every file asked for; the call with kLast
@@ -76,6 +87,7 @@ class BatchReader {
  private:
   struct File {
     std::string path;
+    FileForm form;
     UniqueFd fd;  // none: not opened yet, or vanished
   };
   struct ToOpen {

@@ -1,7 +1,6 @@
 #include "reactor/blocking_pool.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -13,6 +12,8 @@
 #include <optional>
 #include <system_error>
 #include <thread>
+
+#include "reactor/cpus.h"
 
 namespace denselet::reactor {
 
@@ -70,8 +71,9 @@ struct BlockingPool::State {
   void Stop();
 
   const BlockingPoolOptions options;
-  cpu_set_t cpus;
-  bool has_cpus;
+  // Of main, which makes the pool: workers are started by pinned shards and would inherit their one
+  // CPU.
+  const Cpus cpus = Cpus::OfThisThread();
   std::atomic<uint64_t> next_number = 1;
 
   std::mutex mutex;
@@ -210,11 +212,7 @@ BlockingPoolSnapshot BlockingPool::Snapshot() const {
 }
 
 BlockingPool::State::State(const Clock& pool_clock, const BlockingPoolOptions& pool_options)
-    : options(pool_options), clock(&pool_clock) {
-  // Read here, in main: workers are started by pinned shards and would inherit their one CPU.
-  CPU_ZERO(&cpus);
-  has_cpus = ::sched_getaffinity(0, sizeof cpus, &cpus) == 0;
-}
+    : options(pool_options), clock(&pool_clock) {}
 
 // Starts one more worker when none is free for one more job. Detached from the start: Stop() waits
 // for their number, so that one that hangs is no special case.
@@ -298,7 +296,7 @@ void BlockingPool::State::LeaveLane(Lane lane, JobId id) {
 
 void BlockingPool::State::RunWorker(uint32_t index) {
   ::pthread_setname_np(::pthread_self(), ("blocking-" + std::to_string(index)).c_str());
-  if (has_cpus) (void)::sched_setaffinity(0, sizeof cpus, &cpus);  // a wish: CPUs come and go
+  cpus.ApplyToThisThread();
   Lock lock(mutex);
   while (true) {
     ++idle;

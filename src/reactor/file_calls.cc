@@ -264,6 +264,7 @@ Status Rename(const std::string& from, const std::string& to) {
 
 Status MakeDirectories(const std::string& path, uint32_t mode) {
   constexpr int kFlags = O_DIRECTORY | O_CLOEXEC;
+  if (path.empty()) return Error::FromErrno(ENOENT, Quoted("make directory", path));
   UniqueFd at(::open(path.starts_with('/') ? "/" : ".", O_PATH | kFlags));
   if (!at) return Failed("make directory", path);
   for (size_t begin = 0; begin < path.size();) {

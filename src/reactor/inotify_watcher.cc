@@ -148,7 +148,7 @@ InotifyWatcher::~InotifyWatcher() {
 
 WatchId InotifyWatcher::Watch(std::string path, PathChanged changed) {
   CHECK(changed);
-  if (!path.starts_with('/')) return {};
+  if (!path.starts_with('/') || path.find('\0') != path.npos) return {};
   const std::optional<SlotKey> key =
       watches_.Insert({.path = std::move(path), .changed = std::move(changed), .walked = {}});
   if (!key) return {};

@@ -51,7 +51,8 @@ struct Input {
   OpId op;
 };
 
-// One child from its start to its answer.
+// One child from its start to its answer, or, when the kernel keeps it for longer than anybody
+// waits, to its end.
 //
 // Shared by its callbacks in the loop, and owned by nobody else: it lives until the last of them
 // has run, or has died with the loop. The child is reaped last, so that its group's number stays
@@ -59,13 +60,14 @@ struct Input {
 class RunningProcess : public std::enable_shared_from_this<RunningProcess> {
  public:
   RunningProcess(Loop& loop, const ProcessRunnerOptions& options, ProcessSpec spec, Spawned spawned,
-                 Gate::Pass pass, ProcessDone done)
+                 Gate::Pass pass, Gate& stuck, ProcessDone done)
       : loop_(loop),
         options_(options),
         program_(std::move(spec.argv.front())),
         output_bytes_max_(spec.output_bytes_max),
         child_(std::move(spawned.child)),
         pass_(std::move(pass)),
+        stuck_(stuck),
         done_(std::move(done)) {
     input_.fd = std::move(spawned.input);
     input_.text = std::move(spec.input);
@@ -85,7 +87,7 @@ class RunningProcess : public std::enable_shared_from_this<RunningProcess> {
       Write();
     }
     deadline_ = loop_.Arm(context.deadline, [self = shared_from_this()] {
-      self->Stop(Error(ErrorCode::kDeadlineExceeded, "killed at the deadline"));
+      self->Stop(Error(ErrorCode::kUnknownOutcome, "killed at the deadline"));
     });
     cancelled_ = context.cancel.OnCancel(
         [this] { Stop(Error(ErrorCode::kCancelled, "killed because it was cancelled")); });
@@ -189,7 +191,10 @@ class RunningProcess : public std::enable_shared_from_this<RunningProcess> {
       case State::kRunning:
         failure_ = std::move(why);
         child_.KillGroup();
-        return MoveTo(State::kKilled);
+        MoveTo(State::kKilled);
+        end_wait_ = loop_.Arm(After(loop_.Now(), options_.end_wait_max),
+                              [self = shared_from_this()] { self->OnStuck(); });
+        return;
       case State::kDraining:
         failure_ = std::move(why);
         child_.KillGroup();
@@ -201,10 +206,23 @@ class RunningProcess : public std::enable_shared_from_this<RunningProcess> {
     }
   }
 
-  // The runner is going, and its gate with it.
+  // Killed, and still there: nobody is kept waiting for it any more. What follows its end is as
+  // always, but for the answer.
+  void OnStuck() {
+    cancelled_.Forget();
+    stuck_pass_ = stuck_.Enter();
+    ProcessDone done = std::exchange(done_, nullptr);
+    done(Error(ErrorCode::kUnknownOutcome,
+               failure_->message() + ", but the kernel has not let go of it")
+             .With("run " + program_));
+  }
+
+  // The runner is going, and its gates with it.
   void Abandon() {
     pass_.reset();
+    stuck_pass_.reset();
     Stop(Error(ErrorCode::kCancelled, "the runner is gone"));
+    loop_.Disarm(end_wait_);
     done_ = nullptr;
   }
 
@@ -214,6 +232,7 @@ class RunningProcess : public std::enable_shared_from_this<RunningProcess> {
     MoveTo(State::kClosing);
     loop_.Disarm(deadline_);
     loop_.Disarm(drain_);
+    loop_.Disarm(end_wait_);
     for (const OpId op : {input_.op, output_.op, error_output_.op}) loop_.io().Cancel(op);
   }
 
@@ -227,6 +246,7 @@ class RunningProcess : public std::enable_shared_from_this<RunningProcess> {
     error_output_.fd.Reset();
     // Now there is room for another, also for one that is started by the callback.
     pass_.reset();
+    stuck_pass_.reset();
     if (ProcessDone done = std::exchange(done_, nullptr)) done(MakeAnswer());
   }
 
@@ -255,16 +275,19 @@ class RunningProcess : public std::enable_shared_from_this<RunningProcess> {
   uint32_t under_way_ = 0;  // I/O operations that have not called back
   TimerId deadline_;
   TimerId drain_;
+  TimerId end_wait_;  // armed by the kill
   CancelRegistration cancelled_;
   CancelRegistration runner_gone_;
   std::optional<Gate::Pass> pass_;
-  ProcessDone done_;
+  Gate& stuck_;  // while done_ is there: it is the runner's
+  std::optional<Gate::Pass> stuck_pass_;
+  ProcessDone done_;  // none: answered already, or the runner is gone
 };
 
 }  // namespace
 
 RealProcessRunner::RealProcessRunner(Loop& loop, const ProcessRunnerOptions& options)
-    : loop_(loop), options_(options), running_(loop) {
+    : loop_(loop), options_(options), running_(loop), stuck_(loop) {
   CHECK(IsPreparedForChildren());
 }
 
@@ -290,7 +313,7 @@ void RealProcessRunner::Run(const Context& context, ProcessSpec spec, ProcessDon
   std::optional<Gate::Pass> pass = running_.Enter();
   CHECK(pass.has_value());  // this gate is never closed
   std::make_shared<RunningProcess>(loop_, options_, std::move(spec), std::move(*spawned),
-                                   std::move(*pass), std::move(done))
+                                   std::move(*pass), stuck_, std::move(done))
       ->Start(context, gone_.token());
 }
 

@@ -16,6 +16,10 @@ struct ProcessRunnerOptions {
   // How long output that is still open is waited for after the child's end. Then its group is
   // killed, and what remains open once more so long after that is left behind.
   Duration output_wait_max = Seconds(1);
+  // How long a child's end is waited for after its group was killed. One that sleeps in the kernel
+  // (a mount whose server is gone) dies when that sleep ends, which may be never: it is then
+  // answered for, and reaped whenever it comes.
+  Duration end_wait_max = Seconds(10);
 };
 
 // Lives on one shard and dies before its loop. The program must have called PrepareForChildren
@@ -33,7 +37,10 @@ class RealProcessRunner final : public ProcessRunner {
   // Blocks the shard until exec has happened: see Spawn.
   void Run(const Context& context, ProcessSpec spec, ProcessDone done) override;
 
+  // Children that are not reaped yet, which is what processes_max bounds.
   uint64_t running() const { return running_.inside(); }
+  // Of these, the ones that were killed and answered for, and are still there.
+  uint64_t stuck() const { return stuck_.inside(); }
 
  private:
   Status Admit(const Context& context) const;
@@ -42,6 +49,7 @@ class RealProcessRunner final : public ProcessRunner {
   Loop& loop_;
   const ProcessRunnerOptions options_;
   Gate running_;
+  Gate stuck_;
   CancelSource gone_;  // cancelled by the destructor
 };
 

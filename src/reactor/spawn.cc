@@ -16,12 +16,16 @@
 
 #include "base/check.h"
 #include "base/time.h"
+#include "reactor/cpus.h"
 
 namespace denselet::reactor {
 namespace {
 
 // For the end of a child that was killed when nothing but its destructor is left to wait.
 constexpr Milliseconds kEndWaitMax{1000};
+
+// Of the process, as PrepareForChildren found them: before there were shards to be pinned.
+Cpus process_cpus;
 
 // One of the child's standard streams before it is started. `ours` may be none.
 struct Stream {
@@ -178,6 +182,7 @@ int Start(const ProcessSpec& spec, const Prepared& prepared, pid_t& pid) {
   const Attributes attributes;
   const std::vector<char*> argv = PointersTo(spec.argv);
   const std::vector<char*> environment = PointersTo(spec.environment);
+  const ScopedCpus unpinned(process_cpus);
   return ::posix_spawn(&pid, argv.front(), actions.get(), attributes.get(), argv.data(),
                        environment.data());
 }
@@ -199,6 +204,7 @@ bool IsOpen(int fd) { return ::fcntl(fd, F_GETFD) >= 0; }
 }  // namespace
 
 void PrepareForChildren() {
+  process_cpus = Cpus::OfThisThread();
   ::signal(SIGPIPE, SIG_IGN);
   if (IsReapedByTheKernel()) ::signal(SIGCHLD, SIG_DFL);
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {

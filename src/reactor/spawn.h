@@ -20,7 +20,8 @@ namespace denselet::reactor {
 // ignored: it would end the agent when a child does not read its input. SIGCHLD is not, as a parent
 // may have left it to us: the kernel would reap our children itself. Descriptors 0, 1 and 2 are
 // open: otherwise our ends of pipes get these numbers, and are in the way where the child's ends
-// go.
+// go. The CPUs that the process may use are remembered: those of children, whichever shard starts
+// them.
 void PrepareForChildren();
 bool IsPreparedForChildren();
 
@@ -64,8 +65,9 @@ struct Spawned {
 };
 
 // The child leads a session and group of its own, has every signal at its default and none blocked,
-// and no descriptors but 0, 1 and 2. Blocks until exec has happened or failed: the program's file
-// is opened meanwhile, so it should not lie on a filesystem that can hang.
+// the CPUs of the process, and no descriptors but 0, 1 and 2. Blocks until exec has happened or
+// failed: the program's file is opened meanwhile, so it should not lie on a filesystem that can
+// hang.
 Result<Spawned> Spawn(const ProcessSpec& spec);
 
 }  // namespace denselet::reactor

@@ -45,6 +45,19 @@ TEST(CommandLine, ReactorIsUringOrEpoll) {
             "invalid argument \"kqueue\" for \"--denselet-reactor\" flag: expected uring or epoll");
 }
 
+TEST(CommandLine, AFlagWithAValueTakesTheNextWordWhateverItIs) {
+  EXPECT_EQ(Parse({"--denselet-reactor", "epoll"})->reactor, reactor::Backend::kEpoll);
+  EXPECT_EQ(Parse({"--denselet-reactor", "uring", "--version"})->command, Command::kVersion);
+  EXPECT_EQ(Parse({"--denselet-reactor", "--help"}).error().message(),
+            "invalid argument \"--help\" for \"--denselet-reactor\" flag: expected uring or epoll");
+  EXPECT_EQ(Parse({"--denselet-reactor"}).error().message(),
+            "flag needs an argument: --denselet-reactor");
+  EXPECT_EQ(Parse({"--denselet-reactor="}).error().message(),
+            "invalid argument \"\" for \"--denselet-reactor\" flag: expected uring or epoll");
+  EXPECT_EQ(Parse({"--version", "raw"}).error().message(), "unknown command \"raw\"")
+      << "a flag that may go without a value never takes the next word";
+}
+
 TEST(CommandLine, AForcedReactorIsTakenAndOtherwiseTheKernelIsProbed) {
   const reactor::RealClock clock;
   EXPECT_EQ(*ChooseReactor(*Parse({"--denselet-reactor=epoll"}), clock), reactor::Backend::kEpoll);

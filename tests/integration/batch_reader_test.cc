@@ -1,6 +1,8 @@
 #include "reactor/batch_reader.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +18,7 @@
 #include <vector>
 
 #include "tests/integration/loop_fixture.h"
+#include "tests/integration/resources.h"
 
 namespace denselet::reactor {
 namespace {
@@ -29,11 +32,6 @@ std::string Content(const std::string& path) {
 
 void Put(const std::string& path, std::string_view content) {
   std::ofstream(path, std::ios::binary) << content;
-}
-
-size_t OpenFiles() {
-  const std::filesystem::directory_iterator begin("/proc/self/fd"), end;
-  return static_cast<size_t>(std::distance(begin, end));
 }
 
 // A process that lives until told, for files of procfs that vanish.
@@ -56,6 +54,58 @@ class Child {
 
  private:
   pid_t pid_;
+};
+
+// A page of a file with a path of about `path_bytes`, mapped at an address of the test's choice:
+// the lowest one is the first line of /proc/self/maps.
+class MappedFile {
+ public:
+  MappedFile(const std::string& folder, size_t path_bytes, uintptr_t address) : path_(folder) {
+    while (path_.size() + 100 < path_bytes) path_ += '/' + std::string(99, 'x');
+    std::filesystem::create_directories(path_);
+    path_ = std::filesystem::canonical(path_);
+    path_ += '/' + std::string(path_bytes - path_.size() - 1, 'y');
+    Put(path_, "content");
+    const UniqueFd fd(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+    at_ = ::mmap(reinterpret_cast<void*>(address), kBytes, PROT_READ,
+                 MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd.get(), 0);
+  }
+  ~MappedFile() {
+    if (mapped()) ::munmap(at_, kBytes);
+  }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  bool mapped() const { return at_ != MAP_FAILED; }
+  const std::string& path() const { return path_; }
+
+ private:
+  static constexpr size_t kBytes = 4096;
+  std::string path_;
+  void* at_;
+};
+
+// A file of procfs about a descriptor: when that is closed, the file has vanished, also for who has
+// it open.
+class VanishingFile {
+ public:
+  VanishingFile() : null_(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {
+    // Far above what is opened meanwhile, so that nobody else gets the number.
+    about_ = UniqueFd(::fcntl(null_.get(), F_DUPFD_CLOEXEC, kLowest));
+    number_ = about_.get();
+  }
+
+  std::string path() const { return "/proc/self/fdinfo/" + std::to_string(number_); }
+  void Toggle() {
+    if (about_) return about_.Reset();
+    EXPECT_EQ(::dup3(null_.get(), number_, O_CLOEXEC), number_);
+    about_ = UniqueFd(number_);
+  }
+
+ private:
+  static constexpr int kLowest = 500;
+  UniqueFd null_, about_;
+  int number_;
 };
 
 class BatchReaderTest : public ShardTest {
@@ -97,7 +147,7 @@ class BatchReaderTest : public ShardTest {
     std::vector<BatchFileId> files;
     for (int i = 0; i < count; ++i) {
       Put(Path(std::to_string(i)), std::to_string(i));
-      files.push_back(*reader_->Add(Path(std::to_string(i))));
+      files.push_back(*reader_->Add(Path(std::to_string(i)), FileForm::kOneRecord));
     }
     return files;
   }
@@ -146,14 +196,14 @@ TEST_P(BatchReaderTest, DescriptorsStayOpenAndShowWhatIsNew) {
   const std::vector<BatchFileId> files = AddNumbered(3);
   ReadAll(files);
   const uint64_t jobs = pool_->Snapshot().finished_total;
-  const size_t open = OpenFiles();
+  const size_t open = OpenDescriptors();
   Put(Path("1"), "something longer");
   const Read read = ReadAll(files);
   EXPECT_EQ(*read.content.at(files[1].key), "something longer");
   EXPECT_EQ(pool_->Snapshot().finished_total, jobs) << "nothing was opened again";
-  EXPECT_EQ(OpenFiles(), open);
+  EXPECT_EQ(OpenDescriptors(), open);
   StopReader();
-  EXPECT_EQ(OpenFiles(), open - 3);
+  EXPECT_EQ(OpenDescriptors(), open - 3);
 }
 
 TEST_P(BatchReaderTest, OtherWorkOfTheShardRunsBetweenBatches) {
@@ -181,7 +231,7 @@ TEST_P(BatchReaderTest, AnEmptyBatchEndsToo) {
 
 TEST_P(BatchReaderTest, AMissingFileIsAReadingLikeOthers) {
   std::vector<BatchFileId> files = AddNumbered(2);
-  files.insert(files.begin(), *reader_->Add(Path("missing")));
+  files.insert(files.begin(), *reader_->Add(Path("missing"), FileForm::kOneRecord));
   const Read read = ReadAll(files);
   EXPECT_EQ(
       read.content.at(files[0].key).error(),
@@ -195,7 +245,7 @@ TEST_P(BatchReaderTest, AVanishedFileIsOpenedAgainByItsPath) {
   Child first, second;
   ASSERT_EQ(::symlink(first.Stat().c_str(), Path("link").c_str()), 0);
   std::vector<BatchFileId> files = AddNumbered(2);
-  files.insert(files.begin(), *reader_->Add(Path("link")));
+  files.insert(files.begin(), *reader_->Add(Path("link"), FileForm::kOneRecord));
   const std::string before = *ReadAll(files).content.at(files[0].key);
   EXPECT_TRUE(before.starts_with(std::to_string(first.pid()) + " "));
 
@@ -221,7 +271,7 @@ TEST_P(BatchReaderTest, ARemovedAndMadeAgainCgroupIsReadAgain) {
   }
   const std::string cgroup = root + "/denselet-test-" + std::to_string(::getpid());
   if (root.empty() || ::mkdir(cgroup.c_str(), 0755) != 0) GTEST_SKIP() << "no cgroup may be made";
-  const BatchFileId file = *reader_->Add(cgroup + "/cgroup.max.descendants");
+  const BatchFileId file = *reader_->Add(cgroup + "/cgroup.max.descendants", FileForm::kOneRecord);
   EXPECT_EQ(*ReadAll({file}).content.at(file.key), "max\n");
   ASSERT_EQ(::rmdir(cgroup.c_str()), 0);
   ASSERT_EQ(::mkdir(cgroup.c_str(), 0755), 0);
@@ -235,10 +285,34 @@ TEST_P(BatchReaderTest, AFileThatComesInPartsIsReadWhole) {
   const std::string expected = Content("/proc/crypto");
   if (expected.size() <= 4096) GTEST_SKIP() << "nothing here comes in parts";
   MakeReader({.bytes_max = expected.size()});
-  const BatchFileId file = *reader_->Add("/proc/crypto");
+  const BatchFileId file = *reader_->Add("/proc/crypto", FileForm::kLines);
   EXPECT_EQ(*ReadAll({file}).content.at(file.key), expected);
   MakeReader({.bytes_max = expected.size() - 1});
-  const BatchFileId longer = *reader_->Add("/proc/crypto");
+  const BatchFileId longer = *reader_->Add("/proc/crypto", FileForm::kLines);
+  EXPECT_EQ(ReadAll({longer}).content.at(longer.key).error().code(), ErrorCode::kOverloaded);
+}
+
+// /proc/self/maps has the paths of mapped files: here one line of 1.5 kB and then one of 3 kB,
+// before all others. They do not fit a page together, so the first read ends early.
+TEST_P(BatchReaderTest, AFileOfLinesIsReadToItsEndHoweverEarlyTheFirstReadEnds) {
+  const MappedFile first(Path("first"), 1500, 0x1000000), second(Path("second"), 3000, 0x2000000);
+  ASSERT_TRUE(first.mapped() && second.mapped());
+  MakeReader({.bytes_max = 1 << 20, .reads_per_turn_max = 1});
+  const BatchFileId file = *reader_->Add("/proc/self/maps", FileForm::kLines);
+  const std::string content = *ReadAll({file}).content.at(file.key);
+  EXPECT_NE(content.find(first.path() + "\n"), std::string::npos);
+  EXPECT_NE(content.find(second.path() + "\n"), std::string::npos);
+  EXPECT_NE(content.find("[stack]"), std::string::npos);
+}
+
+TEST_P(BatchReaderTest, OneRecordIsReadByOneCallAndStillWhole) {
+  const std::string path = "/proc/self/status";
+  MakeReader({.bytes_max = 1 << 16, .reads_per_turn_max = 1});
+  const BatchFileId file = *reader_->Add(path, FileForm::kOneRecord);
+  const std::string content = *ReadAll({file}).content.at(file.key);
+  EXPECT_NE(content.find("nonvoluntary_ctxt_switches"), std::string::npos) << "its last line";
+  MakeReader({.bytes_max = 100, .reads_per_turn_max = 1});
+  const BatchFileId longer = *reader_->Add(path, FileForm::kOneRecord);
   EXPECT_EQ(ReadAll({longer}).content.at(longer.key).error().code(), ErrorCode::kOverloaded);
 }
 
@@ -246,20 +320,21 @@ TEST_P(BatchReaderTest, KeptFilesAreBoundedAndRemovedOnesMakeRoom) {
   MakeReader({.files_max = 2});
   const std::vector<BatchFileId> files = AddNumbered(2);
   ReadAll(files);
-  const size_t open = OpenFiles();
-  EXPECT_EQ(reader_->Add(Path("x")).error().code(), ErrorCode::kOverloaded);
+  const size_t open = OpenDescriptors();
+  EXPECT_EQ(reader_->Add(Path("x"), FileForm::kOneRecord).error().code(), ErrorCode::kOverloaded);
   reader_->Remove(files[0]);
-  EXPECT_EQ(OpenFiles(), open - 1);
+  EXPECT_EQ(OpenDescriptors(), open - 1);
   const Read read = ReadAll(files);
   EXPECT_EQ(read.content.at(files[0].key).error().code(), ErrorCode::kNotFound);
   EXPECT_EQ(*read.content.at(files[1].key), "1");
-  EXPECT_TRUE(reader_->Add(Path("x")));
+  EXPECT_TRUE(reader_->Add(Path("x"), FileForm::kOneRecord));
   EXPECT_EQ(reader_->files(), 2u);
 }
 
 TEST_P(BatchReaderTest, PathsWithANulByteAreRefused) {
   using std::string_literals::operator""s;
-  EXPECT_EQ(reader_->Add("/proc/stat\0x"s).error().code(), ErrorCode::kInvalid);
+  EXPECT_EQ(reader_->Add("/proc/stat\0x"s, FileForm::kOneRecord).error().code(),
+            ErrorCode::kInvalid);
 }
 
 TEST_P(BatchReaderTest, WhatIsLeftWhenTheContextEndsIsToldSo) {
@@ -326,6 +401,69 @@ TEST_P(BatchReaderTest, StopWaitsForWhatIsUnderWay) {
   EXPECT_EQ(*read.content.at(files[4].key), "4");
   EXPECT_EQ(late.content.at(files[4].key).error().code(), ErrorCode::kCancelled);
   reader_.reset();
+}
+
+// Whatever the test runs into, every ReadAll has one reading for each file and one end.
+TEST_P(BatchReaderTest, RandomCancelsOnFilesThatVanishEndOnceAndLeakNoDescriptor) {
+  constexpr int kRounds = 20'000;
+  constexpr size_t kFiles = 64, kBatchMax = 16;
+  MakeReader({.files_max = kFiles, .reads_per_turn_max = 4, .read_alls_max = 32});
+  const size_t open_before = OpenDescriptors();
+  SeededRandom random(9);
+  std::vector<VanishingFile> vanishing(kFiles);
+  std::vector<BatchFileId> files;
+  for (const VanishingFile& file : vanishing) {
+    files.push_back(*reader_->Add(file.path(), FileForm::kOneRecord));
+  }
+  struct Asked {
+    CancelSource cancel;
+    size_t readings_due;
+    bool ended = false;
+  };
+  std::vector<std::unique_ptr<Asked>> asked;
+  std::map<ErrorCode, int> errors;
+  int ended = 0, readings = 0;
+  for (int i = 0; i < kRounds; ++i) {
+    const size_t first = random.Below(kFiles), count = random.Below(kBatchMax);
+    std::vector<BatchFileId> batch;
+    for (size_t j = 0; j < count; ++j) batch.push_back(files[(first + j) % kFiles]);
+    asked.push_back(std::make_unique<Asked>());
+    Asked& ask = *asked.back();
+    ask.readings_due = batch.size();
+    Context context;
+    context.cancel = ask.cancel.token();
+    if (random.Below(4) == 0) context.deadline = After(loop().Now(), Microseconds(500));
+    reader_->ReadAll(context, std::move(batch), [&](const BatchReader::Batch& b) {
+      ASSERT_FALSE(ask.ended) << "called back after the last batch";
+      ASSERT_LE(b.readings.size(), ask.readings_due);
+      ask.readings_due -= b.readings.size();
+      for (const BatchReader::Reading& reading : b.readings) {
+        if (reading.content) ++readings;
+        if (!reading.content) ++errors[reading.content.error().code()];
+      }
+      if (random.Below(8) == 0) ask.cancel.Cancel();
+      if (b.kind != BatchReader::Batch::Kind::kLast) return;
+      EXPECT_EQ(ask.readings_due, 0u) << "files without a reading";
+      ask.ended = true;
+      ++ended;
+    });
+    vanishing[random.Below(kFiles)].Toggle();
+    if (random.Below(4) == 0) asked[random.Below(asked.size())]->cancel.Cancel();
+    if (random.Below(16) == 0) {
+      const size_t again = random.Below(kFiles);
+      reader_->Remove(files[again]);
+      files[again] = *reader_->Add(vanishing[again].path(), FileForm::kOneRecord);
+    }
+    for (size_t turns = random.Below(4); turns > 0; --turns) loop_->RunTurn(loop().Now());
+  }
+  ASSERT_TRUE(RunUntil([&] { return ended == kRounds; }));
+  EXPECT_GT(readings, 0);
+  EXPECT_GT(errors[ErrorCode::kNotFound], 0) << "vanished, or removed";
+  EXPECT_GT(errors[ErrorCode::kCancelled], 0);
+  vanishing.clear();
+  StopReader();
+  ASSERT_TRUE(RunUntil([&] { return pool_->Snapshot().running.empty(); }));
+  EXPECT_EQ(OpenDescriptors(), open_before);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "reactor/blocking_pool.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -8,7 +7,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@
 #include "reactor/shards.h"
 #include "reactor/unique_fd.h"
 #include "tests/integration/loop_fixture.h"
+#include "tests/integration/resources.h"
 
 namespace denselet::reactor {
 namespace {
@@ -56,14 +58,6 @@ Context Until(TimePoint deadline) {
   Context context;
   context.deadline = deadline;
   return context;
-}
-
-size_t OpenFiles() {
-  DIR* dir = ::opendir("/proc/self/fd");
-  size_t count = 0;
-  while (::readdir(dir) != nullptr) ++count;
-  ::closedir(dir);
-  return count;
 }
 
 // Real time that can be made to jump: so that a deadline passes when the test wants it to.
@@ -478,38 +472,49 @@ TEST_P(BlockingPoolTest, WorkersTakeNoSignalsAndNoPinnedCpu) {
   EXPECT_EQ(::sigismember(&here, SIGTERM), 0) << "the shard's own mask is as before";
 }
 
-TEST_P(BlockingPoolTest, RandomCancelsAnswerOnceAndLeakNoDescriptor) {
+TEST_P(BlockingPoolTest, RandomCancelsAnswerOnceAndLeaveNothingBehind) {
   MakePool({.workers_max = 4, .queue_max = 64});
-  const size_t files_before = OpenFiles();
-  constexpr int kJobs = 2000;
+  const size_t files_before = OpenDescriptors();
+  constexpr size_t kJobs = 20'000, kUnderWayMax = 60;
   SeededRandom random(20240607);
-  std::vector<int> answers(kJobs, 0);
-  std::vector<std::unique_ptr<CancelSource>> sources;
-  int answered = 0;
-  for (int i = 0; i < kJobs; ++i) {
-    sources.push_back(std::make_unique<CancelSource>());
-    Context context = Wanted(*sources.back());
-    context.priority = static_cast<Priority>(random.Next() % 4);
-    if (random.Next() % 4 == 0) context.deadline = After(loop().Now(), Milliseconds(1));
-    pool_->Run<UniqueFd>(
-        *shard_, context, {"open"},
-        []() -> Result<UniqueFd> {
-          return UniqueFd(::open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
-        },
-        [&, i](Result<UniqueFd>) {
-          ++answers[static_cast<size_t>(i)];
-          ++answered;
-        });
-    if (random.Next() % 2 == 0) sources[random.Next() % sources.size()]->Cancel();
-    if (random.Next() % 8 == 0) sources[random.Next() % sources.size()].reset(new CancelSource);
-    if (random.Next() % 16 == 0) loop_->RunTurn(loop().Now());
-  }
-  ASSERT_TRUE(RunUntil([&] { return answered == kJobs; }));
-  ASSERT_TRUE(RunUntil([&] { return pool_->Snapshot().running.empty(); }));
+  const auto round = [&] {
+    std::vector<int> answers(kJobs, 0);
+    std::vector<CancelSource> sources(kJobs);
+    std::map<ErrorCode, size_t> errors;
+    size_t answered = 0, fine = 0;
+    for (size_t i = 0; i < kJobs; ++i) {
+      Context context = Wanted(sources[i]);
+      context.priority = static_cast<Priority>(random.Next() % 4);
+      if (random.Below(8) == 0) context.deadline = After(loop().Now(), Microseconds(100));
+      pool_->Run<UniqueFd>(
+          *shard_, context, {"open"},
+          []() -> Result<UniqueFd> {
+            return UniqueFd(::open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
+          },
+          [&, i](Result<UniqueFd> result) {
+            ++answers[i];
+            ++answered;
+            if (result) ++fine;
+            if (!result) ++errors[result.error().code()];
+          });
+      if (random.Below(2) == 0) sources[i - random.Below(std::min(i, kUnderWayMax) + 1)].Cancel();
+      if (random.Below(4) == 0) loop_->RunTurn(loop().Now());
+      ASSERT_TRUE(RunUntil([&] { return i + 1 - answered < kUnderWayMax; }));
+    }
+    ASSERT_TRUE(RunUntil([&] { return answered == kJobs; }));
+    ASSERT_TRUE(RunUntil([&] { return pool_->Snapshot().running.empty(); }));
+    for (const int count : answers) ASSERT_EQ(count, 1);
+    EXPECT_GT(fine, kJobs / 10);
+    EXPECT_GT(errors[ErrorCode::kCancelled], 0u);
+    EXPECT_GT(errors[ErrorCode::kUnknownOutcome], 0u);
+  };
+  round();
+  const size_t bytes_before = BytesInUse();
+  round();
+  EXPECT_LE(BytesInUse(), bytes_before + kKeptBytesMax);
   pool_->Stop();
   loop_->RunTurn(loop().Now());
-  for (const int count : answers) ASSERT_EQ(count, 1);
-  EXPECT_EQ(OpenFiles(), files_before);
+  EXPECT_EQ(OpenDescriptors(), files_before);
 }
 
 TEST(BlockingPoolOfManyShards, EveryAnswerGoesToItsOwnHome) {

@@ -1,3 +1,4 @@
+// What only real loops can do; what they share with the simulated one is in loop_contract.h.
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -46,54 +47,6 @@ class RealLoopTest : public LoopTest {
   int calls_ = 0;
 };
 INSTANTIATE_LOOP_TEST(RealLoopTest);
-
-TEST_P(RealLoopTest, PostedTasksRunInOrderInALaterTurn) {
-  std::string order;
-  loop().Post([&] {
-    order += 'a';
-    loop().Post([&] { order += 'c'; });
-  });
-  loop().Post([&] { order += 'b'; });
-  EXPECT_EQ(order, "");
-  loop_->RunTurn(loop().Now());
-  EXPECT_EQ(order, "ab");
-  loop_->RunTurn(loop().Now());
-  EXPECT_EQ(order, "abc");
-}
-
-TEST_P(RealLoopTest, TimersRunNotBeforeTheirTime) {
-  const TimePoint when = After(loop().Now(), Milliseconds(20));
-  std::optional<TimePoint> ran;
-  loop().Arm(when, [&] { ran = loop().Now(); });
-  ASSERT_TRUE(RunUntil([&] { return ran.has_value(); }));
-  EXPECT_GE(*ran, when);
-}
-
-TEST_P(RealLoopTest, DisarmedTimersDoNotRun) {
-  bool early = false, late = false;
-  const TimerId timer = loop().Arm(After(loop().Now(), Milliseconds(1)), [&] { early = true; });
-  loop().Arm(After(loop().Now(), Milliseconds(5)), [&] { late = true; });
-  EXPECT_TRUE(loop().Disarm(timer));
-  EXPECT_FALSE(loop().Disarm(timer));
-  ASSERT_TRUE(RunUntil([&] { return late; }));
-  EXPECT_FALSE(early);
-}
-
-TEST_P(RealLoopTest, DeferredDeletionWaitsForTheCallbackToReturn) {
-  struct Probe : Deletable {
-    explicit Probe(bool& dead) : dead_(dead) {}
-    ~Probe() override { dead_ = true; }
-    bool& dead_;
-  };
-  bool dead = false, dead_in_callback = true;
-  loop().Post([&] {
-    loop().DeferDelete(std::make_unique<Probe>(dead));
-    dead_in_callback = dead;
-  });
-  loop_->RunTurn(loop().Now());
-  EXPECT_FALSE(dead_in_callback);
-  EXPECT_TRUE(dead);
-}
 
 TEST_P(RealLoopTest, BytesGoThroughASocketPair) {
   Pair pair = SocketPair();

@@ -320,9 +320,10 @@ TEST_P(PathWatcherTest, AnEndedWatchDoesNotHearWhatHappenedBefore) {
   EXPECT_EQ(heard, 0);
 }
 
-TEST_P(PathWatcherTest, WatchesBeyondTheBoundAndRelativePathsAreRefused) {
+TEST_P(PathWatcherTest, WatchesBeyondTheBoundAndPathsThatAreNoneAreRefused) {
   Make({.watches_max = 3});
   int heard = 0;
+  EXPECT_EQ(Watch(std::string(dir_ / "a") + '\0' + "b", heard), WatchId{});
   EXPECT_EQ(Watch("relative", heard), WatchId{});
   EXPECT_EQ(Watch("", heard), WatchId{});
   const WatchId first = Watch(dir_ / "a", heard);

@@ -1,192 +1,8 @@
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <filesystem>
-#include <fstream>
-#include <memory>
-#include <optional>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include "base/random.h"
-#include "reactor/api/io.h"
-#include "reactor/process_runner.h"
-#include "reactor/spawn.h"
-#include "reactor/unique_fd.h"
-#include "tests/integration/loop_fixture.h"
+#include "tests/integration/process_fixture.h"
 
 namespace denselet::reactor {
 namespace {
 
-// Real time, and more of it when the test says so: deadlines come when the test wants them.
-class ShiftedClock final : public Clock {
- public:
-  TimePoint Now() const override { return real_.Now() + shift_; }
-  WallTime WallNow() const override { return real_.WallNow() + shift_; }
-  void Advance(Duration d) { shift_ += d; }
-
- private:
-  RealClock real_;
-  Duration shift_{};
-};
-
-std::string ReadAll(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-// A zombie that its new parent has not reaped yet is not alive.
-bool IsAlive(pid_t pid) {
-  const std::string stat = ReadAll("/proc/" + std::to_string(pid) + "/stat");
-  const size_t name_end = stat.rfind(") ");
-  return name_end != std::string::npos && stat[name_end + 2] != 'Z' && stat[name_end + 2] != 'X';
-}
-
-// Neither running nor zombies.
-bool HasChildren() {
-  siginfo_t info{};
-  return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
-}
-
-size_t OpenDescriptors() {
-  size_t count = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-    ++count;
-  }
-  return count;
-}
-
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string name = std::filesystem::temp_directory_path() / "process_test.XXXXXX";
-    EXPECT_NE(::mkdtemp(name.data()), nullptr);
-    path_ = std::filesystem::canonical(name);
-  }
-  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
-ProcessSpec Shell(std::string script) {
-  return {.argv = {"/bin/sh", "-c", std::move(script)},
-          .environment = {"PATH=/usr/bin:/bin"},
-          .working_directory = "",
-          .input = ""};
-}
-
-ProcessSpec Program(std::vector<std::string> argv) {
-  return {.argv = std::move(argv), .environment = {}, .working_directory = "", .input = ""};
-}
-
-Context Until(TimePoint deadline) {
-  Context context;
-  context.deadline = deadline;
-  return context;
-}
-
-Context CancelledBy(const CancelSource& source) {
-  Context context;
-  context.cancel = source.token();
-  return context;
-}
-
-class ProcessTest : public LoopTest {
- protected:
-  using Answer = std::optional<Result<ProcessResult>>;
-
-  // However slow the machine: output that has no end is the subject of tests of its own.
-  static constexpr ProcessRunnerOptions kPatient = {.output_wait_max = Hours(1)};
-
-  static void SetUpTestSuite() {
-    ::sigaction(SIGPIPE, nullptr, &sigpipe_before_);
-    PrepareForChildren();
-  }
-  static void TearDownTestSuite() { ::sigaction(SIGPIPE, &sigpipe_before_, nullptr); }
-
-  ProcessTest() {
-    loop_ = *MakeEventLoop(GetParam(), time_);
-    UseRunner(kPatient);
-  }
-  ~ProcessTest() override {
-    runner_.reset();
-    loop_.reset();
-    EXPECT_FALSE(HasChildren());
-  }
-
-  void UseRunner(const ProcessRunnerOptions& options) {
-    runner_ = std::make_unique<RealProcessRunner>(*loop_, options);
-  }
-  void UseLoop(const LoopOptions& options) {
-    runner_.reset();
-    loop_ = *MakeEventLoop(GetParam(), time_, options);
-    UseRunner(kPatient);
-  }
-
-  ProcessDone Keep(Answer& answer) {
-    return [&answer](Result<ProcessResult> result) {
-      EXPECT_FALSE(answer.has_value()) << "called back twice";
-      answer.emplace(std::move(result));
-    };
-  }
-
-  void Start(const Context& context, ProcessSpec spec, Answer& answer) {
-    runner_->Run(context, std::move(spec), Keep(answer));
-    EXPECT_FALSE(answer.has_value()) << "called back inside Run";
-  }
-  [[nodiscard]] bool RunUntilAnswered(const Answer& answer) {
-    return RunUntil([&] { return answer.has_value(); });
-  }
-
-  Result<ProcessResult> Run(const Context& context, ProcessSpec spec) {
-    Answer answer;
-    Start(context, std::move(spec), answer);
-    if (RunUntilAnswered(answer)) return *std::move(answer);
-    runner_.reset();  // or it would call back into this dead frame
-    return Error(ErrorCode::kBug, "no answer came");
-  }
-  ProcessResult RunWell(ProcessSpec spec) {
-    Result<ProcessResult> result = Run({}, std::move(spec));
-    if (result) return *std::move(result);
-    ADD_FAILURE() << result.error().message();
-    return {};
-  }
-  Error RunBadly(const Context& context, ProcessSpec spec) {
-    Result<ProcessResult> result = Run(context, std::move(spec));
-    if (!result) return result.error();
-    ADD_FAILURE() << "it ran";
-    return Error(ErrorCode::kBug, "");
-  }
-
-  // Starts a shell that starts `grandchild`, tells its number and waits for it. Returns the number.
-  pid_t StartWithGrandchild(const Context& context, const std::string& grandchild, Answer& answer) {
-    const std::filesystem::path file = directory_.path() / "pid";
-    std::filesystem::remove(file);
-    Start(context, Shell(grandchild + " & echo $! > " + file.string() + "; wait"), answer);
-    std::string told;
-    EXPECT_TRUE(RunUntil([&] { return (told = ReadAll(file)).ends_with('\n'); }));
-    const pid_t pid = std::stoi(told);
-    EXPECT_TRUE(IsAlive(pid));
-    return pid;
-  }
-  [[nodiscard]] bool RunUntilDead(pid_t pid) {
-    return RunUntil([&] { return !IsAlive(pid); });
-  }
-
-  static inline struct sigaction sigpipe_before_ {};
-  TemporaryDirectory directory_;
-  ShiftedClock time_;
-  std::unique_ptr<RealProcessRunner> runner_;
-};
 INSTANTIATE_LOOP_TEST(ProcessTest);
 
 TEST_P(ProcessTest, OutputAndErrorOutputComeApart) {
@@ -309,7 +125,7 @@ TEST_P(ProcessTest, TheDeadlineKillsTheWholeGroup) {
   EXPECT_FALSE(answer);
   time_.Advance(Hours(1));
   ASSERT_TRUE(RunUntilAnswered(answer));
-  EXPECT_EQ(answer->error().code(), ErrorCode::kDeadlineExceeded);
+  EXPECT_EQ(answer->error().code(), ErrorCode::kUnknownOutcome) << "what it did stays done";
   EXPECT_EQ(answer->error().message(), "run /bin/sh: killed at the deadline");
   EXPECT_FALSE(HasChildren()) << "answered before it was reaped";
   EXPECT_TRUE(RunUntilDead(grandchild));
@@ -322,7 +138,7 @@ TEST_P(ProcessTest, TheDeadlineAlsoEndsAChildThatIgnoresSignalsAndItsInput) {
   spec.output_bytes_max = 10;
   Start(Until(After(time_.Now(), Milliseconds(50))), std::move(spec), answer);
   ASSERT_TRUE(RunUntilAnswered(answer));
-  EXPECT_EQ(answer->error().code(), ErrorCode::kDeadlineExceeded);
+  EXPECT_EQ(answer->error().code(), ErrorCode::kUnknownOutcome);
 }
 
 TEST_P(ProcessTest, CancelKillsTheWholeGroup) {
@@ -370,6 +186,49 @@ TEST_P(ProcessTest, ACallbackMayStartTheNext) {
   });
   ASSERT_TRUE(RunUntilAnswered(answer));
   EXPECT_EQ((*answer)->exit_code, 2);
+}
+
+TEST_P(ProcessTest, AKilledChildThatTheKernelKeepsIsAnsweredForAndStillCounted) {
+  UseRunner({.processes_max = 1, .output_wait_max = Hours(1)});
+  CancelSource source;
+  Answer answer;
+  Start(CancelledBy(source), Shell("sleep 1000"), answer);
+  std::optional<Tracer> tracer(std::in_place, OnlyChild());
+  if (!tracer->traces()) GTEST_SKIP() << "tracing is not allowed here";
+  source.Cancel();
+  for (int turn = 0; turn < 5; ++turn) loop_->RunTurn(After(time_.Now(), Milliseconds(2)));
+  EXPECT_FALSE(answer) << "it may end at any moment";
+  time_.Advance(Seconds(10));
+  ASSERT_TRUE(RunUntilAnswered(answer));
+  EXPECT_EQ(answer->error(), Error(ErrorCode::kUnknownOutcome,
+                                   "run /bin/sh: killed because it was cancelled, but the kernel "
+                                   "has not let go of it"));
+  EXPECT_EQ(runner_->running(), 1u) << "it is still there, so its place is taken";
+  EXPECT_EQ(runner_->stuck(), 1u);
+  EXPECT_EQ(RunBadly({}, Shell("exit 0")).code(), ErrorCode::kOverloaded);
+
+  tracer.reset();
+  ASSERT_TRUE(RunUntil([&] { return runner_->running() == 0; }));
+  EXPECT_EQ(runner_->stuck(), 0u);
+  EXPECT_FALSE(HasChildren()) << "reaped in the background";
+  EXPECT_EQ(RunWell(Shell("exit 0")).exit_code, 0);
+}
+
+TEST_P(ProcessTest, ARunnerThatGoesWithAStuckChildLeavesItToTheLoop) {
+  const size_t descriptors = OpenDescriptors();
+  Answer first;
+  Start(Until(After(time_.Now(), Hours(1))), Shell("sleep 1000"), first);
+  std::optional<Tracer> tracer(std::in_place, OnlyChild());
+  if (!tracer->traces()) GTEST_SKIP() << "tracing is not allowed here";
+  time_.Advance(Hours(1));
+  loop_->RunTurn(loop().Now());
+  time_.Advance(Seconds(10));
+  ASSERT_TRUE(RunUntilAnswered(first));
+  EXPECT_EQ(runner_->stuck(), 1u);
+  runner_.reset();
+  for (int turn = 0; turn < 3; ++turn) loop_->RunTurn(loop().Now());
+  tracer.reset();
+  EXPECT_TRUE(RunUntil([&] { return !HasChildren() && OpenDescriptors() == descriptors; }));
 }
 
 TEST_P(ProcessTest, AGrandchildThatHoldsTheOutputIsKilledAfterAWhile) {
@@ -465,6 +324,23 @@ TEST_P(ProcessTest, SignalsAreAtTheirDefaultInTheChild) {
   const uint64_t mask = std::stoull(status.output.substr(ignored + 8, 16), nullptr, 16);
   EXPECT_EQ(mask & uint64_t{0x7fffffff}, 0u) << "ordinary signals, 1 to 31";
   EXPECT_EQ(piped.signal, SIGPIPE);
+}
+
+TEST_P(ProcessTest, AChildOfAPinnedShardMayUseAllCpusOfTheProcess) {
+  cpu_set_t before, one, after;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  if (CPU_COUNT(&before) == 1) GTEST_SKIP() << "there is only one CPU";
+  const std::string all = CpusAllowed(ReadAll("/proc/thread-self/status"));
+  CPU_ZERO(&one);
+  for (size_t cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu) {
+    if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
+  }
+  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  const ProcessResult status = RunWell(Program({"/bin/cat", "/proc/self/status"}));
+  EXPECT_EQ(::sched_getaffinity(0, sizeof after, &after), 0);
+  EXPECT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
+  EXPECT_EQ(CpusAllowed(status.output), all);
+  EXPECT_TRUE(CPU_EQUAL(&after, &one)) << "the shard itself stays pinned";
 }
 
 TEST_P(ProcessTest, TheChildLeadsASessionOfItsOwn) {

@@ -1,6 +1,7 @@
 #include "tests/sim/disk.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <iterator>
 #include <set>
 
@@ -10,13 +11,33 @@ using Kind = reactor::FileInfo::Kind;
 
 namespace {
 
-Error Missing(std::string_view doing, const std::string& path) {
-  return Error(ErrorCode::kNotFound, "No such file or directory").With(doing, path);
+std::string Quoted(std::string_view doing, std::string_view path) {
+  return std::string(doing).append(" \"").append(path).append("\"");
 }
 
-std::string ParentOf(const std::string& path) {
-  const size_t slash = path.find_last_of('/');
-  return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
+Error Failed(int error, std::string_view doing, std::string_view path) {
+  return Error::FromErrno(error, Quoted(doing, path));
+}
+
+// The one spelling of a path under which it is kept; empty for a path that names nothing.
+std::string NameOf(std::string_view path) {
+  std::string name;
+  while (!path.empty()) {
+    const size_t slash = std::min(path.find('/'), path.size());
+    if (slash > 0) name.append("/").append(path.substr(0, slash));
+    path.remove_prefix(std::min(slash + 1, path.size()));
+    if (name.empty() && path.empty()) name = "/";
+  }
+  return name;
+}
+
+std::string ParentOf(const std::string& name) {
+  const size_t slash = name.find_last_of('/');
+  return slash == 0 || slash == std::string::npos ? "/" : name.substr(0, slash);
+}
+
+std::string PrefixOf(const std::string& directory) {
+  return directory == "/" ? directory : directory + "/";
 }
 
 }  // namespace
@@ -26,43 +47,65 @@ Disk::Disk() {
   synced_names_ = names_;
 }
 
-Disk::InodeRef Disk::Find(const std::string& path) const {
-  const auto found = names_.find(path);
-  return found == names_.end() ? nullptr : found->second;
+Disk::Found Disk::Find(const std::string& name) const {
+  if (name.empty()) return {nullptr, ENOENT};
+  const auto found = names_.find(name);
+  if (found != names_.end()) return {found->second, 0};
+  const int error = CheckParent(name);
+  return {nullptr, error != 0 ? error : ENOENT};
 }
 
-Status Disk::NeedParent(const std::string& path) const {
-  const InodeRef parent = Find(ParentOf(path));
-  if (parent == nullptr || parent->kind != Kind::kDirectory) return Missing("open", ParentOf(path));
-  return Ok();
+int Disk::CheckParent(const std::string& name) const {
+  if (name.empty()) return ENOENT;
+  if (name == "/") return 0;
+  const Found parent = Find(ParentOf(name));
+  if (parent.inode == nullptr) return parent.error;
+  return parent.inode->kind == Kind::kDirectory ? 0 : ENOTDIR;
+}
+
+bool Disk::IsEmpty(const std::string& directory) const {
+  const std::string prefix = PrefixOf(directory);
+  const auto below = names_.upper_bound(prefix);
+  return below == names_.end() || !below->first.starts_with(prefix);
 }
 
 Result<std::string> Disk::ReadFile(const std::string& path, size_t bytes_max) const {
-  const InodeRef inode = Find(path);
-  if (inode == nullptr) return Missing("read", path);
-  if (inode->kind != Kind::kFile)
-    return Error(ErrorCode::kInvalid, "Is a directory").With("read", path);
+  const auto [inode, error] = Find(NameOf(path));
+  if (inode == nullptr) return Failed(error, "read", path);
+  if (inode->kind == Kind::kDirectory) return Failed(EISDIR, "read", path);
   if (inode->content.size() > bytes_max) {
-    return Error(ErrorCode::kOverloaded, "larger than asked for").With("read", path);
+    return Error(ErrorCode::kOverloaded, "more than " + std::to_string(bytes_max) + " bytes")
+        .With("read", path);
   }
   return inode->content;
 }
 
 Status Disk::ReplaceFile(const std::string& path, std::string content, uint32_t mode,
                          reactor::Durability durability, WallTime now) {
-  if (Status parent = NeedParent(path); !parent) return parent;
+  if (path.empty() || path.ends_with('/')) {
+    return Error(ErrorCode::kInvalid, "not the name of a file").With("replace", path);
+  }
+  const std::string name = NameOf(path);
+  if (const int error = CheckParent(name); error != 0) {
+    return Error::FromErrno(error, "open directory").With("replace", path);
+  }
+  const InodeRef old = Find(name).inode;
+  if (old != nullptr && old->kind == Kind::kDirectory) {
+    return Error::FromErrno(EISDIR, "rename").With("replace", path);
+  }
   auto inode = std::make_shared<Inode>(Inode{Kind::kFile, mode, std::move(content), {}, now});
-  names_[path] = inode;
+  names_[name] = inode;
   if (durability == reactor::Durability::kSynced) {
     inode->synced = inode->content;
-    synced_names_[path] = inode;
+    synced_names_[name] = inode;
   }
   return Ok();
 }
 
 Status Disk::WriteControl(const std::string& path, std::string text, WallTime now) {
-  const InodeRef inode = Find(path);
-  if (inode == nullptr) return Missing("write", path);
+  const auto [inode, error] = Find(NameOf(path));
+  if (inode == nullptr) return Failed(error, "write", path);
+  if (inode->kind == Kind::kDirectory) return Failed(EISDIR, "write", path);
   inode->content = std::move(text);
   inode->modified = now;
   return Ok();
@@ -70,38 +113,33 @@ Status Disk::WriteControl(const std::string& path, std::string text, WallTime no
 
 Result<Disk::InodeRef> Disk::Open(const std::string& path, reactor::OpenMode mode, uint32_t bits,
                                   WallTime now) {
-  InodeRef inode = Find(path);
-  switch (mode) {
-    case reactor::OpenMode::kRead:
-      if (inode == nullptr) return Missing("open", path);
-      return inode;
-    case reactor::OpenMode::kAppend:
-      if (inode != nullptr) return inode;
-      break;
-    case reactor::OpenMode::kCreateNew:
-      if (inode != nullptr)
-        return Error(ErrorCode::kAlreadyExists, "File exists").With("open", path);
-      break;
-    case reactor::OpenMode::kCreateOrTruncate:
-      if (inode != nullptr) {
-        inode->content.clear();
-        return inode;
-      }
-      break;
+  const std::string name = NameOf(path);
+  const auto [inode, error] = Find(name);
+  if (inode == nullptr && (mode == reactor::OpenMode::kRead || CheckParent(name) != 0)) {
+    return Failed(error, "open", path);
   }
-  if (Status parent = NeedParent(path); !parent) return parent.error();
-  inode = std::make_shared<Inode>(Inode{Kind::kFile, bits, {}, {}, now});
-  names_[path] = inode;
+  if (inode == nullptr) {
+    const auto made = std::make_shared<Inode>(Inode{Kind::kFile, bits, {}, {}, now});
+    names_[name] = made;
+    return made;
+  }
+  if (mode == reactor::OpenMode::kCreateNew) return Failed(EEXIST, "open", path);
+  if (mode != reactor::OpenMode::kRead && inode->kind == Kind::kDirectory) {
+    return Failed(EISDIR, "open", path);
+  }
+  if (mode == reactor::OpenMode::kCreateOrTruncate) inode->content.clear();
   return inode;
 }
 
 void Disk::Sync(const InodeRef& inode) { inode->synced = inode->content; }
 
 Status Disk::SyncDirectory(const std::string& path) {
-  const InodeRef inode = Find(path);
-  if (inode == nullptr || inode->kind != Kind::kDirectory) return Missing("sync directory", path);
-  const auto is_in = [&path](const auto& entry) {
-    return entry.first != "/" && ParentOf(entry.first) == path;
+  const std::string name = NameOf(path);
+  const auto [inode, error] = Find(name);
+  if (inode == nullptr) return Failed(error, "sync directory", path);
+  if (inode->kind != Kind::kDirectory) return Failed(ENOTDIR, "sync directory", path);
+  const auto is_in = [&name](const auto& entry) {
+    return entry.first != "/" && ParentOf(entry.first) == name;
   };
   std::erase_if(synced_names_, is_in);
   std::copy_if(names_.begin(), names_.end(), std::inserter(synced_names_, synced_names_.end()),
@@ -109,64 +147,110 @@ Status Disk::SyncDirectory(const std::string& path) {
   return Ok();
 }
 
+int Disk::CheckRename(const std::string& from, const std::string& to) const {
+  const Found source = Find(from);
+  if (source.inode == nullptr) return source.error;
+  if (const int error = CheckParent(to); error != 0) return error;
+  if (from == "/" || to == "/") return EBUSY;
+  const bool directory = source.inode->kind == Kind::kDirectory;
+  if (directory && to.starts_with(PrefixOf(from))) return EINVAL;
+  const InodeRef target = Find(to).inode;
+  if (target == nullptr || target == source.inode) return 0;
+  if (directory && target->kind != Kind::kDirectory) return ENOTDIR;
+  if (!directory && target->kind == Kind::kDirectory) return EISDIR;
+  return directory && !IsEmpty(to) ? ENOTEMPTY : 0;
+}
+
+void Disk::MoveAll(Names& names, const std::string& from, const std::string& to) {
+  const std::string prefix = PrefixOf(from);
+  Names moved;
+  for (const auto& [name, inode] : names) {
+    if (name == from || name.starts_with(prefix)) moved[to + name.substr(from.size())] = inode;
+  }
+  EraseAll(names, from);
+  for (const auto& [name, inode] : moved) names[name] = inode;
+}
+
+void Disk::EraseAll(Names& names, const std::string& name) {
+  std::erase_if(names, [&, prefix = PrefixOf(name)](const auto& entry) {
+    return entry.first == name || entry.first.starts_with(prefix);
+  });
+}
+
 Status Disk::Rename(const std::string& from, const std::string& to) {
-  const InodeRef inode = Find(from);
-  if (inode == nullptr) return Missing("rename", from);
-  if (Status parent = NeedParent(to); !parent) return parent;
-  names_.erase(from);
-  names_[to] = inode;
+  const std::string old_name = NameOf(from), new_name = NameOf(to);
+  if (const int error = CheckRename(old_name, new_name); error != 0) {
+    return Error::FromErrno(error, Quoted(Quoted("rename", from) + " to", to));
+  }
+  if (old_name == new_name) return Ok();
+  if (names_[old_name]->kind == Kind::kDirectory) {
+    EraseAll(synced_names_, new_name);  // what was in an empty directory that is replaced
+    MoveAll(synced_names_, old_name, new_name);
+  }
+  MoveAll(names_, old_name, new_name);
   return Ok();
 }
 
 Status Disk::MakeDirectories(const std::string& path, uint32_t mode) {
-  for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
-    const std::string part = path.substr(0, end);
-    const InodeRef there = Find(part);
+  const std::string name = NameOf(path);
+  if (name.empty()) return Failed(ENOENT, "make directory", path);
+  for (size_t end = name.find('/', 1);; end = name.find('/', end + 1)) {
+    const std::string part = name.substr(0, end);
+    const InodeRef there = Find(part).inode;
     if (there == nullptr) {
       names_[part] = std::make_shared<Inode>(Inode{Kind::kDirectory, mode, {}, {}, {}});
       synced_names_[part] =
           names_[part];  // losing directories teaches nothing that losing files does not
     } else if (there->kind != Kind::kDirectory) {
-      return Error(ErrorCode::kNotFound, "Not a directory").With("create directory", part);
+      return Failed(EEXIST, "make directory", path);
     }
     if (end == std::string::npos) return Ok();
   }
 }
 
 Status Disk::Unlink(const std::string& path) {
-  if (names_.erase(path) == 0) return Missing("remove", path);
+  const std::string name = NameOf(path);
+  const auto [inode, error] = Find(name);
+  if (inode == nullptr) return Failed(error, "unlink", path);
+  if (inode->kind == Kind::kDirectory) return Failed(EISDIR, "unlink", path);
+  names_.erase(name);
   return Ok();
 }
 
 Status Disk::RemoveDirectory(const std::string& path) {
-  if (Find(path) == nullptr) return Missing("remove", path);
-  const auto below = names_.upper_bound(path + "/");
-  if (below != names_.end() && below->first.starts_with(path + "/")) {
-    return Error(ErrorCode::kAlreadyExists, "Directory not empty").With("remove", path);
-  }
-  names_.erase(path);
-  synced_names_.erase(path);
+  const std::string name = NameOf(path);
+  const auto [inode, error] = Find(name);
+  if (inode == nullptr) return Failed(error, "remove directory", path);
+  if (inode->kind != Kind::kDirectory) return Failed(ENOTDIR, "remove directory", path);
+  if (name == "/") return Failed(EBUSY, "remove directory", path);
+  if (!IsEmpty(name)) return Failed(ENOTEMPTY, "remove directory", path);
+  names_.erase(name);
+  EraseAll(synced_names_, name);  // with what was removed from it before: names need a directory
   return Ok();
 }
 
 Result<reactor::FileInfo> Disk::Stat(const std::string& path) const {
-  const InodeRef inode = Find(path);
-  if (inode == nullptr) return Missing("stat", path);
+  const auto [inode, error] = Find(NameOf(path));
+  if (inode == nullptr) return Failed(error, "stat", path);
   return reactor::FileInfo{inode->kind, inode->mode, inode->content.size(), inode->modified};
 }
 
 Result<std::vector<reactor::DirectoryEntry>> Disk::List(const std::string& path,
                                                         size_t entries_max) const {
-  if (Find(path) == nullptr) return Missing("list", path);
-  const std::string prefix = path == "/" ? "/" : path + "/";
+  const auto [inode, error] = Find(NameOf(path));
+  if (inode == nullptr) return Failed(error, "list", path);
+  if (inode->kind != Kind::kDirectory) return Failed(ENOTDIR, "list", path);
+  const std::string prefix = PrefixOf(NameOf(path));
   std::vector<reactor::DirectoryEntry> entries;
   for (auto it = names_.upper_bound(prefix); it != names_.end() && it->first.starts_with(prefix);
        ++it) {
     const std::string name = it->first.substr(prefix.size());
     if (name.find('/') == std::string::npos) entries.push_back({name, it->second->kind});
   }
-  if (entries.size() > entries_max)
-    return Error(ErrorCode::kOverloaded, "too many entries").With("list", path);
+  if (entries.size() > entries_max) {
+    return Error(ErrorCode::kOverloaded, "more than " + std::to_string(entries_max) + " entries")
+        .With("list", path);
+  }
   return entries;
 }
 

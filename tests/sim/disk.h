@@ -1,11 +1,15 @@
 // A simulated disk that can lose power: what was synced survives, of the rest the seed decides, and
 // appended data may be torn.
+//
+// Answers as the kernel does, with the operations and paths in its errors that reactor/file_calls
+// has. Paths are absolute and have no links; "." and ".." are not understood.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/random.h"
@@ -42,6 +46,8 @@ class Disk {
   Result<InodeRef> Open(const std::string& path, reactor::OpenMode, uint32_t mode, WallTime now);
   void Sync(const InodeRef& inode);
   Status SyncDirectory(const std::string& path);
+  // A directory takes along what is in it, also on what is synced: losing directories teaches
+  // nothing that losing files does not.
   Status Rename(const std::string& from, const std::string& to);
   Status MakeDirectories(const std::string& path, uint32_t mode);
   Status Unlink(const std::string& path);
@@ -58,10 +64,23 @@ class Disk {
   uint64_t generation() const { return generation_; }
 
  private:
+  // By path, without a slash at the end or two in a row.
   using Names = std::map<std::string, InodeRef>;
 
-  InodeRef Find(const std::string& path) const;
-  Status NeedParent(const std::string& path) const;
+  // Where a path leads: to something, or to nothing for the reason that `error` has.
+  struct Found {
+    InodeRef inode;
+    int error = 0;
+  };
+
+  Found Find(const std::string& name) const;
+  // An errno, or 0: can something be made or found under this name?
+  int CheckParent(const std::string& name) const;
+  int CheckRename(const std::string& from, const std::string& to) const;
+  bool IsEmpty(const std::string& directory) const;
+  // The name and all that is below it.
+  static void MoveAll(Names& names, const std::string& from, const std::string& to);
+  static void EraseAll(Names& names, const std::string& name);
 
   Names names_;
   Names synced_names_;

@@ -2,11 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <optional>
-
-#include "tests/sim/sim_file_system.h"
-#include "tests/sim/world.h"
-
 namespace denselet::sim {
 namespace {
 
@@ -105,36 +100,6 @@ TEST(Disk, ErrorsNameTheOperationAndThePath) {
   EXPECT_EQ(disk.ReadFile("/a/b/f", 4).error().code(), ErrorCode::kOverloaded);
   EXPECT_EQ(disk.List("/a/b", 10)->at(0).name, "f");
   EXPECT_EQ(disk.List("/a/b", 0).error().code(), ErrorCode::kOverloaded);
-}
-
-TEST(SimFileSystem, OperationsOnOneFileDoNotOvertakeEachOther) {
-  World world({.seed = 3, .shards = 1});
-  Disk disk;
-  SimFileSystem files(world.loop(0), world.random(), disk);
-  std::string order;
-  files.Open({}, "/f", OpenMode::kCreateNew, 0600, [&](Result<reactor::FileId> file) {
-    ASSERT_TRUE(file);
-    for (const char c : {'a', 'b', 'c', 'd'}) {
-      files.Append({}, *file, std::string(1, c), [&order, c](Result<Unit>) { order += c; });
-    }
-    files.Close(*file);
-  });
-  world.RunUntil(world.clock().Now() + Seconds(1));
-  EXPECT_EQ(order, "abcd");
-  EXPECT_EQ(*disk.ReadFile("/f", 100), "abcd");
-}
-
-TEST(SimFileSystem, WhatWasUnderWayAtACrashTakesNoEffect) {
-  World world({.seed = 3, .shards = 1});
-  Disk disk;
-  SimFileSystem files(world.loop(0), world.random(), disk);
-  bool answered = false;
-  files.ReplaceFile({}, "/f", "late", 0600, Durability::kSynced,
-                    [&](Result<Unit>) { answered = true; });
-  disk.Crash(world.random());
-  world.RunUntil(world.clock().Now() + Seconds(1));
-  EXPECT_FALSE(answered);
-  EXPECT_FALSE(disk.ReadFile("/f", 100));
 }
 
 }  // namespace

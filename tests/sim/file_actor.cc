@@ -1,5 +1,8 @@
-// Keeps a log and a replaced file on a disk that fails and loses power: what was synced is there
-// afterwards, a replaced file is one of its versions, never a part.
+// Keeps a log and a replaced file on a disk that fails, takes too long and loses power: what was
+// synced is there afterwards, a replaced file is one of its versions, never a part, and an older
+// one only where its outcome was unknown.
+#include <cstdlib>
+#include <set>
 #include <string>
 
 #include "tests/sim/scenario.h"
@@ -30,6 +33,7 @@ class FileActor final : public Actor {
     problems.insert(problems.end(), problems_.begin(), problems_.end());
     if (crashes_ == 0) problems.push_back("the disk never lost power: the scenario is too tame");
     if (synced_records_ == 0) problems.push_back("nothing was ever synced");
+    if (unknown_outcomes_ == 0) problems.push_back("no outcome was ever unknown");
   }
 
  private:
@@ -75,11 +79,21 @@ class FileActor final : public Actor {
 
   void Replace() {
     const uint64_t version = ++version_;
-    const std::string content(1 + version % 100, static_cast<char>('a' + version % 26));
-    files_.ReplaceFile({}, kReplaced, content, 0600, reactor::Durability::kSynced,
+    Context context;
+    if (world_.random().Below(4) == 0) {
+      context.deadline = world_.loop(0).Now() + Milliseconds(1);
+      // Known by the time it takes effect, and a crash leaves no answer.
+      unknown_versions_.insert(version);
+    }
+    files_.ReplaceFile(context, kReplaced, Content(version), 0600, reactor::Durability::kSynced,
                        [this, generation = crashes_, version](Result<Unit> done) {
                          if (Stale(generation)) return;
                          if (done) synced_version_ = version;
+                         if (!done && done.error().code() == ErrorCode::kUnknownOutcome) {
+                           ++unknown_outcomes_;
+                         } else {
+                           unknown_versions_.erase(version);
+                         }
                          world_.Note("replaced " + std::to_string(version));
                          Replace();
                        });
@@ -113,16 +127,23 @@ class FileActor final : public Actor {
     const Result<std::string> state = disk_.ReadFile(kReplaced, kBytesMax);
     if (synced_version_ > 0 && !state)
       problems_.push_back("a synced file is missing after a crash");
-    if (state && !IsAVersion(*state))
-      problems_.push_back("a replaced file is no version of itself");
+    if (state) VerifyVersion(*state);
   }
 
-  bool IsAVersion(const std::string& content) const {
-    for (uint64_t version = synced_version_; version <= version_; ++version) {
-      if (content == std::string(1 + version % 100, static_cast<char>('a' + version % 26)))
-        return true;
+  void VerifyVersion(const std::string& content) {
+    const uint64_t version = std::strtoull(content.c_str(), nullptr, 10);
+    if (content != Content(version)) {
+      problems_.push_back("a replaced file is no version of itself");
+    } else if (version < synced_version_ && !unknown_versions_.contains(version)) {
+      problems_.push_back("a replaced file is older than what was synced");
     }
-    return false;
+    // What was under way died with the power: from here on it is this one or newer.
+    synced_version_ = version;
+    unknown_versions_.clear();
+  }
+
+  static std::string Content(uint64_t version) {
+    return std::to_string(version) + std::string(1 + version % 100, 'v');
   }
 
   World& world_;
@@ -130,6 +151,8 @@ class FileActor final : public Actor {
   SimFileSystem files_;
   reactor::FileId log_;
   uint64_t crashes_ = 0, records_ = 0, synced_records_ = 0, version_ = 0, synced_version_ = 0;
+  uint64_t unknown_outcomes_ = 0;
+  std::set<uint64_t> unknown_versions_;  // may take effect at any time, until the power goes
   bool finishing_ = false;
   std::vector<std::string> problems_;
 };

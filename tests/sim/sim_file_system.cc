@@ -1,11 +1,22 @@
 #include "tests/sim/sim_file_system.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <optional>
 
 namespace denselet::sim {
 
+using reactor::DirectoryEntry;
 using reactor::Done;
 using reactor::FileId;
+using reactor::OpenMode;
+
+namespace {
+
+// What is late takes effect this many times later than it could have taken.
+constexpr int kLateDelays = 10;
+
+}  // namespace
 
 TimePoint SimFileSystem::NextEnd(TimePoint not_before) {
   const auto delay = static_cast<int64_t>(
@@ -13,135 +24,218 @@ TimePoint SimFileSystem::NextEnd(TimePoint not_before) {
   return std::max(loop_.Now(), not_before) + Duration(delay);
 }
 
-template <class T, class Work>
-void SimFileSystem::After(const Context& context, Effect effect, TimePoint end, Done<T> done,
-                          Work work) {
-  if (context.cancel.cancelled() || context.Expired(loop_.Now())) {
-    loop_.Post(
-        [done = std::move(done)]() mutable { done(Error(ErrorCode::kCancelled, "not begun")); });
-    return;
-  }
-  const bool fails = effect == Effect::kChanges && random_.Unit() < disk_.faults().error;
-  loop_.Arm(end, [this, generation = disk_.generation(), fails, done = std::move(done),
-                  work = std::move(work)]() mutable {
-    if (generation != disk_.generation()) return;
-    if (fails) return done(Error(ErrorCode::kIo, "Input/output error"));
-    done(work());
+template <class T>
+void SimFileSystem::Refuse(const Call& call, const Error& error, Done<T> done) {
+  // The path up to its first NUL: an error is a text for people.
+  loop_.Post([done = std::move(done), told = error.With(call.doing, call.path.c_str())]() mutable {
+    done(std::move(told));
   });
 }
 
-template <class T, class Work>
-void SimFileSystem::OnFile(const Context& context, Effect effect, FileId id, Done<T> done,
-                           Work work) {
-  File* file = files_.Find(id.key);
-  if (file == nullptr) {
-    loop_.Post([done = std::move(done)]() mutable {
-      done(Error(ErrorCode::kNotFound, "the file is not open"));
-    });
-    return;
+template <class T>
+void SimFileSystem::Run(const Context& context, Call call, TimePoint end,
+                        UniqueFunction<Result<T>()> work, Done<T> done) {
+  if (call.path.find('\0') != std::string::npos) {
+    return Refuse(call, Error(ErrorCode::kInvalid, "the path has a NUL byte"), std::move(done));
   }
+  if (context.cancel.cancelled()) {
+    return Refuse(call, Error(ErrorCode::kCancelled, "cancelled before it began"), std::move(done));
+  }
+  if (context.Expired(loop_.Now())) {
+    return Refuse(call, Error(ErrorCode::kDeadlineExceeded, "the deadline passed before it began"),
+                  std::move(done));
+  }
+  const bool fails = call.effect == Call::Effect::kChanges && random_.Unit() < disk_.faults().error;
+  auto operation = std::make_shared<Operation<T>>(Operation<T>{.call = std::move(call),
+                                                               .work = std::move(work),
+                                                               .done = std::move(done),
+                                                               .generation = disk_.generation(),
+                                                               .fails = fails,
+                                                               .end = {},
+                                                               .deadline = {},
+                                                               .cancelled = {}});
+  operation->end = loop_.Arm(end, [this, operation] { Finish(*operation); });
+  if (context.deadline != kNever) {
+    operation->deadline = loop_.Arm(context.deadline, [this, operation] {
+      Abandon(operation, "still under way when the deadline passed");
+    });
+  }
+  operation->cancelled = context.cancel.OnCancel(
+      [this, operation] { Abandon(operation, "still under way when it was cancelled"); });
+}
+
+template <class T>
+void SimFileSystem::Finish(Operation<T>& operation) {
+  loop_.Disarm(operation.deadline);
+  operation.cancelled.Forget();
+  if (operation.generation != disk_.generation()) return;
+  Result<T> result =
+      operation.fails
+          ? Error::FromErrno(EIO, operation.call.doing + (" \"" + operation.call.path) + "\"")
+          : operation.work();
+  if (operation.done) operation.done(std::move(result));
+}
+
+template <class T>
+void SimFileSystem::Abandon(const std::shared_ptr<Operation<T>>& operation, const char* why) {
+  loop_.Disarm(operation->deadline);
+  operation->cancelled.Forget();
+  if (operation->generation != disk_.generation()) return;
+  Error error =
+      Error(ErrorCode::kUnknownOutcome, why).With(operation->call.doing, operation->call.path);
+  loop_.Post([this, generation = operation->generation, error = std::move(error),
+              done = std::exchange(operation->done, nullptr)]() mutable {
+    if (generation == disk_.generation()) done(std::move(error));
+  });
+  enum class Fate : uint8_t { kInTime, kNotAtAll, kLate };
+  const auto fate = static_cast<Fate>(random_.Below(3));
+  if (fate == Fate::kInTime) return;
+  if (fate == Fate::kLate && operation->call.order == Call::Order::kOfItsFile) return;
+  loop_.Disarm(operation->end);
+  if (fate == Fate::kNotAtAll) return;
+  const auto delay =
+      disk_.faults().delay_max * static_cast<int64_t>(1 + random_.Below(kLateDelays));
+  operation->end = loop_.Arm(loop_.Now() + delay, [this, operation] { Finish(*operation); });
+}
+
+template <class T>
+void SimFileSystem::RunOnFile(const Context& context, FileId id, Call call,
+                              UniqueFunction<Result<T>(const File&)> work, Done<T> done) {
+  File* const file = files_.Find(id.key);
+  if (file == nullptr) {
+    return Refuse(call, Error(ErrorCode::kNotFound, "the file is not open"), std::move(done));
+  }
+  call.path = file->path;
+  call.order = Call::Order::kOfItsFile;
   file->free_at = NextEnd(file->free_at);
-  After<T>(context, effect, file->free_at, std::move(done),
-           [inode = file->inode, work = std::move(work)]() mutable { return work(inode); });
+  Run<T>(
+      context, std::move(call), file->free_at,
+      [opened = *file, work = std::move(work)]() mutable { return work(opened); }, std::move(done));
 }
 
 void SimFileSystem::ReadFile(Context context, std::string path, size_t bytes_max,
                              Done<std::string> done) {
-  After<std::string>(context, Effect::kReads, NextEnd({}), std::move(done),
-                     [this, path, bytes_max] { return disk_.ReadFile(path, bytes_max); });
+  RunOnPath<std::string>(
+      context, {"read", path, Call::Effect::kReads},
+      [this, path, bytes_max] { return disk_.ReadFile(path, bytes_max); }, std::move(done));
 }
 
 void SimFileSystem::ReplaceFile(Context context, std::string path, std::string content,
                                 uint32_t mode, reactor::Durability durability, Done<Unit> done) {
-  After<Unit>(context, Effect::kChanges, NextEnd({}), std::move(done),
-              [this, path, content, mode, durability] {
-                return disk_.ReplaceFile(path, content, mode, durability, loop_.WallNow());
-              });
+  RunOnPath<Unit>(
+      context, {"replace", path, Call::Effect::kChanges},
+      [this, path, content, mode, durability] {
+        return disk_.ReplaceFile(path, content, mode, durability, loop_.WallNow());
+      },
+      std::move(done));
 }
 
 void SimFileSystem::WriteControl(Context context, std::string path, std::string text,
                                  Done<Unit> done) {
-  After<Unit>(context, Effect::kChanges, NextEnd({}), std::move(done),
-              [this, path, text] { return disk_.WriteControl(path, text, loop_.WallNow()); });
+  RunOnPath<Unit>(
+      context, {"write", path, Call::Effect::kChanges},
+      [this, path, text] { return disk_.WriteControl(path, text, loop_.WallNow()); },
+      std::move(done));
 }
 
-void SimFileSystem::Open(Context context, std::string path, reactor::OpenMode mode, uint32_t bits,
+void SimFileSystem::Open(Context context, std::string path, OpenMode mode, uint32_t bits,
                          Done<FileId> done) {
-  After<FileId>(context, Effect::kReads, NextEnd({}), std::move(done),
-                [this, path, mode, bits]() -> Result<FileId> {
-                  Result<Disk::InodeRef> inode = disk_.Open(path, mode, bits, loop_.WallNow());
-                  if (!inode) return inode.error();
-                  const std::optional<SlotKey> key = files_.Insert({*inode, loop_.Now()});
-                  if (!key)
-                    return Error(ErrorCode::kOverloaded, "too many open files").With("open", path);
-                  return FileId{*key};
-                });
+  RunOnPath<Disk::InodeRef>(
+      context, {"open", path, Call::Effect::kReads},
+      [this, path, mode, bits] { return disk_.Open(path, mode, bits, loop_.WallNow()); },
+      // Here and not above: what was opened for nobody takes no place.
+      [this, path, mode, done = std::move(done)](Result<Disk::InodeRef> inode) mutable {
+        if (!inode) return done(inode.error());
+        const std::optional<SlotKey> key = files_.Insert({*inode, path, mode, loop_.Now()});
+        if (key) return done(FileId{*key});
+        done(Error(ErrorCode::kOverloaded, "too many files are open").With("open", path));
+      });
 }
 
 void SimFileSystem::ReadAt(Context context, FileId id, uint64_t offset, size_t bytes_max,
                            Done<std::string> done) {
-  OnFile<std::string>(context, Effect::kReads, id, std::move(done),
-                      [offset, bytes_max](const Disk::InodeRef& inode) -> Result<std::string> {
-                        if (offset >= inode->content.size()) return std::string();
-                        return inode->content.substr(offset, bytes_max);
-                      });
+  RunOnFile<std::string>(
+      context, id, {"read", {}, Call::Effect::kReads},
+      [offset, bytes_max](const File& file) -> Result<std::string> {
+        const bool directory = file.inode->kind == reactor::FileInfo::Kind::kDirectory;
+        if (directory || file.mode != OpenMode::kRead) {
+          return Error::FromErrno(directory ? EISDIR : EBADF, "read \"" + file.path + "\"");
+        }
+        if (offset >= file.inode->content.size()) return std::string();
+        return file.inode->content.substr(offset, bytes_max);
+      },
+      std::move(done));
 }
 
 void SimFileSystem::Append(Context context, FileId id, std::string data, Done<Unit> done) {
-  OnFile<Unit>(context, Effect::kChanges, id, std::move(done),
-               [this, data = std::move(data)](const Disk::InodeRef& inode) -> Status {
-                 inode->content += data;
-                 inode->modified = loop_.WallNow();
-                 return Ok();
-               });
+  RunOnFile<Unit>(
+      context, id, {"append to", {}, Call::Effect::kChanges},
+      [this, data = std::move(data)](const File& file) -> Status {
+        if (file.mode == OpenMode::kRead) {
+          return Error::FromErrno(EBADF, "append to \"" + file.path + "\"");
+        }
+        file.inode->content += data;
+        file.inode->modified = loop_.WallNow();
+        return Ok();
+      },
+      std::move(done));
 }
 
 void SimFileSystem::Sync(Context context, FileId id, Done<Unit> done) {
-  OnFile<Unit>(context, Effect::kChanges, id, std::move(done),
-               [this](const Disk::InodeRef& inode) -> Status {
-                 disk_.Sync(inode);
-                 return Ok();
-               });
+  RunOnFile<Unit>(
+      context, id, {"sync", {}, Call::Effect::kChanges},
+      [this](const File& file) -> Status {
+        disk_.Sync(file.inode);
+        return Ok();
+      },
+      std::move(done));
 }
 
 void SimFileSystem::Close(FileId id) { files_.Remove(id.key); }
 
 void SimFileSystem::SyncDirectory(Context context, std::string path, Done<Unit> done) {
-  After<Unit>(context, Effect::kChanges, NextEnd({}), std::move(done),
-              [this, path] { return disk_.SyncDirectory(path); });
+  RunOnPath<Unit>(
+      context, {"sync directory", path, Call::Effect::kChanges},
+      [this, path] { return disk_.SyncDirectory(path); }, std::move(done));
 }
 
 void SimFileSystem::Rename(Context context, std::string from, std::string to, Done<Unit> done) {
-  After<Unit>(context, Effect::kChanges, NextEnd({}), std::move(done),
-              [this, from, to] { return disk_.Rename(from, to); });
+  const bool to_has_nul = to.find('\0') != std::string::npos;
+  RunOnPath<Unit>(
+      context, {"rename", to_has_nul ? to : from, Call::Effect::kChanges},
+      [this, from, to] { return disk_.Rename(from, to); }, std::move(done));
 }
 
 void SimFileSystem::MakeDirectories(Context context, std::string path, uint32_t mode,
                                     Done<Unit> done) {
-  After<Unit>(context, Effect::kChanges, NextEnd({}), std::move(done),
-              [this, path, mode] { return disk_.MakeDirectories(path, mode); });
+  RunOnPath<Unit>(
+      context, {"make directory", path, Call::Effect::kChanges},
+      [this, path, mode] { return disk_.MakeDirectories(path, mode); }, std::move(done));
 }
 
 void SimFileSystem::Unlink(Context context, std::string path, Done<Unit> done) {
-  After<Unit>(context, Effect::kChanges, NextEnd({}), std::move(done),
-              [this, path] { return disk_.Unlink(path); });
+  RunOnPath<Unit>(
+      context, {"unlink", path, Call::Effect::kChanges},
+      [this, path] { return disk_.Unlink(path); }, std::move(done));
 }
 
 void SimFileSystem::RemoveDirectory(Context context, std::string path, Done<Unit> done) {
-  After<Unit>(context, Effect::kChanges, NextEnd({}), std::move(done),
-              [this, path] { return disk_.RemoveDirectory(path); });
+  RunOnPath<Unit>(
+      context, {"remove directory", path, Call::Effect::kChanges},
+      [this, path] { return disk_.RemoveDirectory(path); }, std::move(done));
 }
 
 void SimFileSystem::Stat(Context context, std::string path, Done<reactor::FileInfo> done) {
-  After<reactor::FileInfo>(context, Effect::kReads, NextEnd({}), std::move(done),
-                           [this, path] { return disk_.Stat(path); });
+  RunOnPath<reactor::FileInfo>(
+      context, {"stat", path, Call::Effect::kReads}, [this, path] { return disk_.Stat(path); },
+      std::move(done));
 }
 
 void SimFileSystem::List(Context context, std::string path, size_t entries_max,
-                         Done<std::vector<reactor::DirectoryEntry>> done) {
-  After<std::vector<reactor::DirectoryEntry>>(
-      context, Effect::kReads, NextEnd({}), std::move(done),
-      [this, path, entries_max] { return disk_.List(path, entries_max); });
+                         Done<std::vector<DirectoryEntry>> done) {
+  RunOnPath<std::vector<DirectoryEntry>>(
+      context, {"list", path, Call::Effect::kReads},
+      [this, path, entries_max] { return disk_.List(path, entries_max); }, std::move(done));
 }
 
 }  // namespace denselet::sim

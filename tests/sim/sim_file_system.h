@@ -1,9 +1,17 @@
-// The FileSystem of one simulated loop on a Disk: every operation takes virtual time, some fail.
+// The FileSystem of one simulated loop on a Disk: every operation takes virtual time, some fail,
+// and what becomes of one whose context ends meanwhile is the seed's to say.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/cancel.h"
 #include "base/random.h"
+#include "base/slot_map.h"
+#include "base/unique_function.h"
 #include "reactor/api/file_system.h"
 #include "reactor/api/loop.h"
 #include "tests/sim/disk.h"
@@ -40,18 +48,53 @@ class SimFileSystem final : public reactor::FileSystem {
  private:
   struct File {
     Disk::InodeRef inode;
+    std::string path;
+    reactor::OpenMode mode;
     TimePoint free_at;  // operations on one file do not overtake each other
   };
-  enum class Effect : uint8_t { kReads, kChanges };
+  // What an operation does, as errors and faults see it.
+  struct Call {
+    enum class Effect : uint8_t { kReads, kChanges };
+    // When its context has ended: on an open file, others wait behind it.
+    enum class Order : uint8_t { kAny, kOfItsFile };
 
-  // Calls `work` after a random delay and hands its answer to `done`; a change may fail instead of
-  // taking place.
-  template <class T, class Work>
-  void After(const Context& context, Effect effect, TimePoint not_before, reactor::Done<T> done,
-             Work work);
-  template <class T, class Work>
-  void OnFile(const Context& context, Effect effect, reactor::FileId id, reactor::Done<T> done,
-              Work work);
+    const char* doing;
+    std::string path;
+    Effect effect;
+    Order order = Order::kAny;
+  };
+  // One under way: owned by the timers and the cancel callback that may end it.
+  template <class T>
+  struct Operation {
+    Call call;
+    UniqueFunction<Result<T>()> work;
+    reactor::Done<T> done;  // none: answered
+    uint64_t generation;    // of the disk
+    bool fails;
+    reactor::TimerId end, deadline;
+    CancelRegistration cancelled;
+  };
+
+  // Calls `work` at `end` and hands its answer to `done`; a change may fail instead of taking
+  // place.
+  template <class T>
+  void Run(const Context& context, Call call, TimePoint end, UniqueFunction<Result<T>()> work,
+           reactor::Done<T> done);
+  template <class T>
+  void RunOnPath(const Context& context, Call call, UniqueFunction<Result<T>()> work,
+                 reactor::Done<T> done) {
+    Run<T>(context, std::move(call), NextEnd({}), std::move(work), std::move(done));
+  }
+  template <class T>
+  void RunOnFile(const Context& context, reactor::FileId id, Call call,
+                 UniqueFunction<Result<T>(const File&)> work, reactor::Done<T> done);
+  template <class T>
+  void Finish(Operation<T>& operation);
+  // The context has ended: the answer is given, and the seed decides what becomes of the effect.
+  template <class T>
+  void Abandon(const std::shared_ptr<Operation<T>>& operation, const char* why);
+  template <class T>
+  void Refuse(const Call& call, const Error& error, reactor::Done<T> done);
   TimePoint NextEnd(TimePoint not_before);
 
   reactor::Loop& loop_;

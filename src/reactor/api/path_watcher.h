@@ -30,7 +30,8 @@ class PathWatcher {
   //
   // Watch first, then look: what changes after this call is heard, what came shortly before may be.
   // `changed` runs in turns of the loop, at most once in each, never inside this call, until
-  // Unwatch. Refused (a default id): beyond the watcher's bound, or not an absolute path.
+  // Unwatch. Refused (a default id): beyond the watcher's bound, not an absolute path, or one with
+  // a NUL byte, which names nothing.
   //
   // Not heard: writes through a mapping, truncate(2), what the kernel itself changes (proc, sysfs),
   // changes by other hosts on a network file system; in a directory, writes to an entry through

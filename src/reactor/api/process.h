@@ -45,9 +45,13 @@ class ProcessRunner {
   //   the program could not be started   the code of its errno: kNotFound, kPermission, ...
   //   the spec makes no sense            kInvalid
   //   more children than the bound       kOverloaded; not started
-  //   deadline, cancel                   kDeadlineExceeded, kCancelled. Before the start: nothing
-  //                                      was started. Later: the whole process group got SIGKILL
-  //                                      and the child has ended; what it had done stays done.
+  //   deadline, cancel before the start  kDeadlineExceeded, kCancelled; nothing was started
+  //   deadline, cancel later             kUnknownOutcome, kCancelled: the whole process group got
+  //                                      SIGKILL and the child has ended; what it had done stays
+  //                                      done
+  //   killed, but still there            kUnknownOutcome: the kernel has not let go of it for a
+  //                                      while. It is reaped in the background and counts towards
+  //                                      the bound until then; it may still do what it was doing.
   // A child that has ended well leaves the processes that it started in the background alone,
   // unless they keep its output open (see output_held_open).
   virtual void Run(const Context& context, ProcessSpec spec, ProcessDone done) = 0;
