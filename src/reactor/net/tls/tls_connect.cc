@@ -48,8 +48,9 @@ Status TlsHandshake::TryStart(const Context& caller) {
 // may want to destroy when it hears the answer. What comes first counts.
 void TlsHandshake::EndLater(Status status) {
   if (std::exchange(ending_, true)) return;
+  auto self = shared_from_this();  // the timer may have been the last to hold it
   loop_.Disarm(deadline_);
-  loop_.Post([self = shared_from_this(), status = std::move(status)] { self->End(status); });
+  loop_.Post([self = std::move(self), status = std::move(status)] { self->End(status); });
 }
 
 void TlsHandshake::End(Status status) {
