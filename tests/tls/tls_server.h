@@ -15,10 +15,10 @@
 namespace denselet::net {
 
 struct TlsServerOptions {
-  TlsVersion version = TlsVersion::k13;  // this one only
-  std::string client_authority;          // PEM: a client certificate of it is demanded
-  std::vector<std::string> protocols;    // ALPN, accepted ones
-  size_t record_bytes_max = 0;           // 0: as large as TLS allows
+  TlsVersion version = TlsVersion::k13;     // this one only
+  std::string client_authority = {};        // PEM: a client certificate of it is demanded
+  std::vector<std::string> protocols = {};  // ALPN, accepted ones
+  size_t record_bytes_max = 0;              // 0: as large as TLS allows
 };
 
 // What connections of one server share: its certificate and the keys of its tickets.

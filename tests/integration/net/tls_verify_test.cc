@@ -93,9 +93,10 @@ TEST_P(TlsVerifyTest, AddressIsNoDnsNameAndTheCommonNameCountsForNothing) {
 }
 
 TEST_P(TlsVerifyTest, WildcardStandsForOneLabel) {
-  const Identity wildcard = MakeIdentity({.names = {"DNS:*.example"}}, &authority_);
-  ExpectAccepted(Ask(wildcard, Trusting(authority_), "a.example"));
-  ExpectRefused(Ask(wildcard, Trusting(authority_), "a.b.example"), "not for \"a.b.example\"");
+  const Identity wildcard = MakeIdentity({.names = {"DNS:*.svc.example"}}, &authority_);
+  ExpectAccepted(Ask(wildcard, Trusting(authority_), "a.svc.example"));
+  ExpectRefused(Ask(wildcard, Trusting(authority_), "a.b.svc.example"),
+                "not for \"a.b.svc.example\"");
 }
 
 TEST_P(TlsVerifyTest, AddressOfVersionSixIsChecked) {
