@@ -76,6 +76,14 @@ Identity MakeAuthority(const std::string& common_name) {
   return MakeIdentity({.common_name = common_name, .authority = true});
 }
 
+std::string EncryptedKey(const Identity& identity) {
+  const BioPtr bio(BIO_new(BIO_s_mem()));
+  const unsigned char password[] = "secret";
+  PEM_write_bio_PrivateKey(bio.get(), identity.key.get(), EVP_aes_128_cbc(), password,
+                           sizeof(password) - 1, nullptr, nullptr);
+  return Text(bio.get());
+}
+
 Identity MakeServer(const Identity& authority) {
   return MakeIdentity({.names = {"DNS:localhost", "IP:127.0.0.1"}}, &authority);
 }

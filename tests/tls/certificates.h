@@ -29,6 +29,8 @@ struct CertificateSpec {
 // Signed by `issuer`, or by itself when there is none.
 Identity MakeIdentity(const CertificateSpec& spec, const Identity* issuer = nullptr);
 Identity MakeAuthority(const std::string& common_name);
+// Its key behind a password.
+std::string EncryptedKey(const Identity& identity);
 // "DNS:localhost" and "IP:127.0.0.1".
 Identity MakeServer(const Identity& authority);
 

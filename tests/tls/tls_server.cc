@@ -116,8 +116,11 @@ void TlsServer::Flush() {
 }
 
 void TlsServer::Write(const std::string& data) {
-  CHECK(SSL_write(ssl_.get(), data.data(), static_cast<int>(data.size())) ==
-        static_cast<int>(data.size()));
+  const int size = static_cast<int>(data.size());
+  if (SSL_write(ssl_.get(), data.data(), size) != size) {
+    broken_ = true;
+    ERR_clear_error();
+  }
   Flush();
 }
 

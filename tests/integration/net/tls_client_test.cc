@@ -35,11 +35,6 @@ TEST_P(TlsClientTest, WrongOptionsAreNamed) {
   const Identity own = MakeIdentity({.common_name = "node"}, &authority_);
   const Identity other = MakeIdentity({.common_name = "other"}, &authority_);
   const std::string broken = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
-  const std::string encrypted =
-      "-----BEGIN ENCRYPTED PRIVATE KEY-----\n"
-      "MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAi2XQRIMi9K7gICCAAw\n"
-      "DAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEEHXG0sK9gCWYDKg8bWzBBL0EgZA=\n"
-      "-----END ENCRYPTED PRIVATE KEY-----\n";
   struct Case {
     std::string authorities, certificate, key, words;
   };
@@ -51,7 +46,7 @@ TEST_P(TlsClientTest, WrongOptionsAreNamed) {
       {authority_.pem, "nonsense", own.key_pem, "client certificate: not PEM"},
       {authority_.pem, own.pem, "nonsense", "client key: not PEM"},
       {authority_.pem, own.pem, own.pem, "client key: there is no private key in it"},
-      {authority_.pem, own.pem, encrypted, "client key: it is encrypted"},
+      {authority_.pem, own.pem, EncryptedKey(own), "client key: it is encrypted"},
       {authority_.pem, own.pem, "", "client certificate: it has no key"},
       {authority_.pem, "", own.key_pem, "client key: it has no certificate"},
       {authority_.pem, own.pem, other.key_pem, "the key does not belong to the certificate"},

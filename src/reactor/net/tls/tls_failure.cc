@@ -10,6 +10,8 @@
 namespace denselet::net {
 namespace {
 
+constexpr int kAlertMax = 255;
+
 std::string AlertName(int alert) {
   // Those that OpenSSL 3.0 has no name for.
   if (alert == SSL_AD_CERTIFICATE_REQUIRED) return "certificate required";
@@ -48,7 +50,8 @@ Error AlertFailure(int alert) {
   }
 }
 
-Error ProtocolFailure(int reason, const TlsFailureFacts& facts) {
+Error ProtocolFailure(unsigned long error, const TlsFailureFacts& facts) {
+  const int reason = ERR_GET_REASON(error);
   switch (reason) {
     case SSL_R_UNSUPPORTED_PROTOCOL:
     case SSL_R_NO_PROTOCOLS_AVAILABLE:
@@ -65,7 +68,7 @@ Error ProtocolFailure(int reason, const TlsFailureFacts& facts) {
     return Error(ErrorCode::kCorrupt,
                  "the server does not speak TLS: it began with " + Quoted(facts.first_bytes));
   }
-  const char* const text = ERR_reason_error_string(ERR_PACK(ERR_LIB_SSL, 0, reason));
+  const char* const text = ERR_reason_error_string(error);
   return Error(ErrorCode::kCorrupt, std::string("the server broke the TLS protocol: ") +
                                         (text == nullptr ? "no reason given" : text));
 }
@@ -85,8 +88,11 @@ Error TakeTlsFailure(const TlsFailureFacts& facts) {
   }
   ERR_clear_error();
   const int reason = ERR_GET_REASON(last);
-  if (reason >= SSL_AD_REASON_OFFSET) return AlertFailure(reason - SSL_AD_REASON_OFFSET);
-  return ProtocolFailure(reason, facts);
+  // Above them are reasons that all of OpenSSL's libraries share.
+  if (reason >= SSL_AD_REASON_OFFSET && reason <= SSL_AD_REASON_OFFSET + kAlertMax) {
+    return AlertFailure(reason - SSL_AD_REASON_OFFSET);
+  }
+  return ProtocolFailure(last, facts);
 }
 
 }  // namespace denselet::net

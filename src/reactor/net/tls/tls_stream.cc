@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kRecordBytesMax = 16 * 1024;  // of plaintext; TLS has no larger ones
 constexpr size_t kRecordOverheadMax = 64;      // header, nonce, tag: to reserve, not to rely on
-constexpr uint8_t kAnswersMax = 8;
+constexpr uint8_t kAnswersMax = 64;            // unread by the server; then its connection ends
 
 // Takes the last words of a connection that has failed and forgets what it hears.
 class NoUser final : public StreamUser {
@@ -175,13 +175,16 @@ bool TlsStream::ReadRecord() {
   }
 }
 
-// While we read, OpenSSL writes only to refuse renegotiation. A server that asks for it again and
-// again, and reads none of the answers, would fill our memory with them.
+// What OpenSSL writes while we read are answers to the server: new keys on request, no to
+// renegotiation. A server that makes us answer again and again and reads none of it would fill our
+// memory.
 bool TlsStream::CountAnswer() {
   if (output_.empty()) return true;
+  if (below_->unsent() == 0) answers_ = 0;
   FlushOutput();
   if (++answers_ <= kAnswersMax) return true;
-  Break(Error(ErrorCode::kCorrupt, "the server asks for renegotiation again and again"));
+  Break(Error(ErrorCode::kCorrupt,
+              "the server asks for new keys or renegotiation and does not read the answers"));
   return false;
 }
 
@@ -289,7 +292,10 @@ size_t TlsStream::unsent() const {
   return stage_ != Stage::kOpen ? 0 : waiting_.size() + below_->unsent();
 }
 
-void TlsStream::OnRoom() { TellRoom(); }
+void TlsStream::OnRoom() {
+  answers_ = 0;  // it reads
+  TellRoom();
+}
 
 void TlsStream::TellRoom() {
   if (stage_ != Stage::kOpen || !room_owed_ || user_ == nullptr || unsent() > kRoomBytes) return;

@@ -99,7 +99,7 @@ class TlsStream final : public Stream, private StreamUser {
   std::unique_ptr<std::string> refusal_;  // why the server's certificate was not accepted
   std::array<char, 5> first_bytes_{};
   uint8_t first_count_ = 0;
-  uint8_t answers_ = 0;
+  uint8_t answers_ = 0;  // since the server has last been seen reading
   Stage stage_ = Stage::kHandshake;
   TlsVersion version_ = TlsVersion::k12;
   bool session_reused_ = false;
