@@ -40,6 +40,7 @@ void MemoryStream::Deliver() {
   const std::string piece = end->arrived.substr(0, piece_bytes_);
   const size_t before = end->arrived.size();
   end->arrived.erase(0, piece.size());
+  if (end->arrived.empty()) std::string().swap(end->arrived);  // idle ones hold nothing
   MemoryStream* const sender = other_->owner;
   if (sender != nullptr && sender->user_ != nullptr && before > kRoomBytes &&
       end->arrived.size() <= kRoomBytes) {

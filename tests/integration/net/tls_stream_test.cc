@@ -1,6 +1,8 @@
 // Bytes both ways: all of them, in order, bounded, whatever the sizes of the pieces; and ends.
 #include <gmock/gmock.h>
 
+#include <malloc.h>
+
 #include <fstream>
 
 #include "tests/integration/net/tls_fixture.h"
@@ -323,6 +325,32 @@ TEST_P(TlsStreamTest, ServerThatDisappearsBreaksTheStream) {
     return connection->user.over();
   }));
   EXPECT_TRUE(connection->user.broken);
+}
+
+// What the stream and OpenSSL keep for a connection that was used and is silent now. OpenSSL's own
+// objects are most of it (connection, two ciphers, the server's certificates); ours are below 1 kB.
+TEST_P(TlsStreamTest, IdleConnectionHoldsNoBuffers) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers have an allocator of their own";
+#endif
+  constexpr size_t kConnections = 50;
+  constexpr size_t kIdleBytesMax = 24'000;
+  const auto context = MakeServerContext(server_);
+  std::vector<std::unique_ptr<Connection>> connections;
+  for (size_t i = 0; i < kConnections; ++i) {
+    connections.push_back(ConnectedInMemory(client_, context.get(), 16384));
+    ASSERT_NE(connections.back()->client, nullptr);
+    connections.back()->server->echo = true;
+    connections.back()->client->Send(Pattern(30'000));
+    ASSERT_TRUE(RunUntil([&] { return connections.back()->user.received.size() == 30'000; }));
+    connections.back()->user.received = {};
+  }
+  Settle();
+  const size_t before = ::mallinfo2().uordblks;
+  for (const auto& connection : connections) connection->client.reset();
+  const size_t each = (before - ::mallinfo2().uordblks) / kConnections;
+  RecordProperty("bytes", std::to_string(each));
+  EXPECT_LT(each, kIdleBytesMax);
 }
 
 TEST_P(TlsStreamTest, StreamOverAStreamIsAStream) {

@@ -21,6 +21,9 @@ constexpr size_t kRecordBytesMax = 16 * 1024;  // of plaintext; TLS has no large
 constexpr size_t kRecordOverheadMax = 64;      // header, nonce, tag: to reserve, not to rely on
 constexpr uint8_t kAnswersMax = 64;            // unread by the server; then its connection ends
 
+// An assignment would keep the memory for the next text.
+void Free(std::string& text) { std::string().swap(text); }
+
 // Takes the last words of a connection that has failed and forgets what it hears.
 class NoUser final : public StreamUser {
  public:
@@ -109,6 +112,8 @@ void TlsStream::Process() {
   }
   if (stage_ == Stage::kOpen && sending_blocked()) SendWaiting();
   processing_ = false;
+  // Those that OpenSSL took to read a ticket and would keep until the next writing.
+  if (stage_ == Stage::kOpen) SSL_free_buffers(ssl_.get());
   KeepInput();
   HoldBelow();
   TellRoom();
@@ -219,7 +224,7 @@ void TlsStream::SendWaiting() {
   }
   const bool failed = result <= 0 && SSL_get_error(ssl_.get(), result) != SSL_ERROR_WANT_READ;
   waiting_.erase(0, sent);
-  if (waiting_.empty()) waiting_ = {};  // gives the memory back
+  if (waiting_.empty()) Free(waiting_);
   if (!failed && waiting_.empty() && end_wanted_ && !end_sent_ && result > 0) {
     SSL_shutdown(ssl_.get());  // 0: the server's own close_notify has not come, which is no error
     end_sent_ = true;
@@ -234,10 +239,7 @@ void TlsStream::SendWaiting() {
 }
 
 void TlsStream::FlushOutput() {
-  if (output_.empty()) {
-    output_ = {};
-    return;
-  }
+  if (output_.empty()) return Free(output_);
   below_->Send(std::exchange(output_, {}));
 }
 
@@ -245,7 +247,7 @@ void TlsStream::FlushOutput() {
 void TlsStream::KeepInput() {
   if (stage_ != Stage::kHandshake && stage_ != Stage::kOpen) {
     input_ = {};
-    kept_ = {};
+    Free(kept_);
     kept_used_ = 0;
     return;
   }
@@ -256,7 +258,7 @@ void TlsStream::KeepInput() {
     kept_.append(reinterpret_cast<const char*>(input_.data()), input_.size());
     input_ = {};
   }
-  if (kept_.empty()) kept_ = {};
+  if (kept_.empty()) Free(kept_);
 }
 
 // Not at the user's Hold already, but when something came that it does not take: a short Hold in
@@ -341,7 +343,8 @@ void TlsStream::Close() {
   ssl_.reset();
   settings_.reset();
   if (below_ != nullptr) below_->Close();
-  waiting_ = output_ = {};
+  Free(waiting_);
+  Free(output_);
   KeepInput();
 }
 
