@@ -25,7 +25,8 @@ TEST_P(Http1ClientTest, AsksAgainOnAConnectionThatTheServerKeeps) {
     exchange_ = client.Start({}, Get("/a"), RequestBody::kNone, call);
     EXPECT_EQ(client.state(), State::kBusy);
     ASSERT_TRUE(RunUntil([&] {
-      return server_end().heard().size() == i * std::string("GET /a HTTP/1.1\r\nHost: h\r\n\r\n").size();
+      return server_end().heard().size() ==
+             i * std::string("GET /a HTTP/1.1\r\nHost: h\r\n\r\n").size();
     }));
     server_end().Say("HTTP/1.1 200 OK\r\nX: y\r\nContent-Length: 2\r\n\r\nhi");
     ASSERT_TRUE(RunUntil([&] { return call.over(); }));
@@ -67,8 +68,7 @@ TEST_P(Http1ClientTest, KnowsWhereAnAnswerEnds) {
       {"said to close", "GET",
        "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 3\r\n\r\nabc", "abc",
        State::kClosed},
-      {"HTTP/1.0", "GET", "HTTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\nabc", "abc",
-       State::kClosed},
+      {"HTTP/1.0", "GET", "HTTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\nabc", "abc", State::kClosed},
       {"interim", "GET",
        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
        "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc",
@@ -181,9 +181,12 @@ TEST_P(Http1ClientTest, BackPressureStopsTheAnswerUntilResumed) {
 }
 
 TEST_P(Http1ClientTest, RequestsThatCannotStandOnTheWireAreNotSent) {
-  for (const auto& [method, target, authority] :
-       {std::tuple{"GET", "/a b", "h"}, {"GET", "/\r\nX: y", "h"}, {"G T", "/", "h"},
-        {"GET", "/", "h\r\nX: y"}, {"GET", "/", ""}, {"GET", "", "h"}}) {
+  for (const auto& [method, target, authority] : {std::tuple{"GET", "/a b", "h"},
+                                                  {"GET", "/\r\nX: y", "h"},
+                                                  {"G T", "/", "h"},
+                                                  {"GET", "/", "h\r\nX: y"},
+                                                  {"GET", "/", ""},
+                                                  {"GET", "", "h"}}) {
     Http1Client& client = NewClient();
     TestClientCall call;
     HttpRequest request{.method = method, .authority = authority, .target = target, .headers = {}};
@@ -263,9 +266,8 @@ TEST_P(Http1ClientTest, ATunnelThroughAProxyCarriesBytes) {
   std::unique_ptr<Stream> tunnel;
   ConnectThroughProxy(loop(), {}, Dial(), "far:443", {{"Proxy-Authorization", "Basic eA=="}},
                       [&](Result<std::unique_ptr<Stream>> r) { tunnel = std::move(*r); });
-  ASSERT_TRUE(RunUntil([&] {
-    return !accepted_.empty() && server_end().heard().ends_with("\r\n\r\n");
-  }));
+  ASSERT_TRUE(
+      RunUntil([&] { return !accepted_.empty() && server_end().heard().ends_with("\r\n\r\n"); }));
   EXPECT_EQ(server_end().heard(),
             "CONNECT far:443 HTTP/1.1\r\nHost: far:443\r\nProxy-Authorization: Basic eA==\r\n\r\n");
   server_end().Say("HTTP/1.1 200 Connection established\r\n\r\nbanner");

@@ -35,7 +35,8 @@ class SimTlsTest : public testing::Test {
     auto pair = MemoryStream::MakePair(world_.loop(0), 1000);
     const TlsServer server(std::move(pair.second), context_.get());
     Answer answer;
-    // In a turn: outside of one the loop's time is that of the last.
+    // The loop's time is that of its last turn: it slept since.
+    world_.loop(0).Turn();
     world_.loop(0).Post([&, ours = std::move(pair.first)]() mutable {
       TlsConnect(world_.loop(0), {}, std::move(ours), *client_, "localhost",
                  [&](Result<std::unique_ptr<TlsStream>> result) { answer = std::move(result); });

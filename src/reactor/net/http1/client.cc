@@ -134,8 +134,8 @@ void Http1Client::OnHead() {
 
 void Http1Client::OnEnd() {
   // What follows belongs to no question, and a body that was not sent nobody will read.
-  const bool reusable = parser_.keep_alive() && !close_after_ && body_ended_ && input_.empty() &&
-                        !receive_ended_;
+  const bool reusable =
+      parser_.keep_alive() && !close_after_ && body_ended_ && input_.empty() && !receive_ended_;
   HttpClientCall* const call = call_;
   Leave();
   if (reusable) {

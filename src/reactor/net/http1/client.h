@@ -33,8 +33,8 @@ struct Http1ClientOptions {
   int interim_max = 16;  // answers 1xx before the real one; more are a fault
 
   Duration transfer_timeout = Seconds(30);  // for the server to take anything of the request
-  Duration head_timeout = Seconds(60);      // from the request's end to the end of the answer's head
-  Duration body_timeout = Seconds(60);      // between two parts of the answer's body
+  Duration head_timeout = Seconds(60);  // from the request's end to the end of the answer's head
+  Duration body_timeout = Seconds(60);  // between two parts of the answer's body
 };
 
 class Http1Client final : public reactor::Deletable, private StreamUser {

@@ -11,8 +11,8 @@ namespace {
 // Owns itself until it has answered.
 class FetchOperation final : public reactor::Deletable, private HttpClientCall {
  public:
-  FetchOperation(reactor::Loop& loop, const Context& context, HttpRequest request,
-                 std::string body, const FetchOptions& options, reactor::Done<HttpResponse> done)
+  FetchOperation(reactor::Loop& loop, const Context& context, HttpRequest request, std::string body,
+                 const FetchOptions& options, reactor::Done<HttpResponse> done)
       : loop_(loop),
         context_(context),
         request_(std::move(request)),
@@ -75,9 +75,8 @@ class FetchOperation final : public reactor::Deletable, private HttpClientCall {
 
 }  // namespace
 
-void Fetch(reactor::Loop& loop, const Context& context, const Address& address,
-           HttpRequest request, std::string body, const FetchOptions& options,
-           reactor::Done<HttpResponse> done) {
+void Fetch(reactor::Loop& loop, const Context& context, const Address& address, HttpRequest request,
+           std::string body, const FetchOptions& options, reactor::Done<HttpResponse> done) {
   auto& operation = FetchOperation::Keep(std::make_unique<FetchOperation>(
       loop, context, std::move(request), std::move(body), options, std::move(done)));
   Connect(loop, context, address, [&operation](Result<std::unique_ptr<Socket>> socket) {

@@ -34,9 +34,8 @@ struct FetchOptions {
 
 // Answers once, later; until then the loop has to turn. Errors as in client_call.h, kCancelled and
 // those of connecting.
-void Fetch(reactor::Loop& loop, const Context& context, const Address& address,
-           HttpRequest request, std::string body, const FetchOptions& options,
-           reactor::Done<HttpResponse> done);
+void Fetch(reactor::Loop& loop, const Context& context, const Address& address, HttpRequest request,
+           std::string body, const FetchOptions& options, reactor::Done<HttpResponse> done);
 void Fetch(reactor::Loop& loop, const Context& context, StreamFactory open, HttpRequest request,
            std::string body, const FetchOptions& options, reactor::Done<HttpResponse> done);
 

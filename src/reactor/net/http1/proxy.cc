@@ -65,9 +65,9 @@ class Tunnel final : public reactor::Deletable, private HttpClientCall {
 
 }  // namespace
 
-void ConnectThroughProxy(reactor::Loop& loop, const Context& context,
-                         std::unique_ptr<Stream> proxy, std::string_view authority,
-                         const Headers& headers, reactor::Done<std::unique_ptr<Stream>> done) {
+void ConnectThroughProxy(reactor::Loop& loop, const Context& context, std::unique_ptr<Stream> proxy,
+                         std::string_view authority, const Headers& headers,
+                         reactor::Done<std::unique_ptr<Stream>> done) {
   Tunnel::Start(std::make_unique<Tunnel>(loop, std::move(proxy), std::move(done)), context,
                 authority, headers);
 }

@@ -17,8 +17,8 @@ namespace denselet::net {
 // to turn. kPermission when the proxy wants to know who asks (407), kUnavailable when it says no
 // otherwise; the rest as in client_call.h. Nothing was asked of the other end yet, so an outcome is
 // never unknown: those are kUnavailable.
-void ConnectThroughProxy(reactor::Loop& loop, const Context& context,
-                         std::unique_ptr<Stream> proxy, std::string_view authority,
-                         const Headers& headers, reactor::Done<std::unique_ptr<Stream>> done);
+void ConnectThroughProxy(reactor::Loop& loop, const Context& context, std::unique_ptr<Stream> proxy,
+                         std::string_view authority, const Headers& headers,
+                         reactor::Done<std::unique_ptr<Stream>> done);
 
 }  // namespace denselet::net
