@@ -147,7 +147,7 @@ void Socket::NextSend() {
   core_->sent = 0;
   core_->sending.clear();
   std::swap(core_->sending, waiting_);
-  if (waiting_.capacity() > kKeptBytes) waiting_ = {};
+  if (waiting_.capacity() > kKeptBytes) std::string().swap(waiting_);  // `= {}` would keep it
   if (!core_->sending.empty()) return StartSend();
   if (end_wanted_) core_->io.Shutdown(core_->fd, SHUT_WR);
 }
