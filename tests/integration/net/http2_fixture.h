@@ -15,7 +15,7 @@
 namespace denselet::net {
 
 // Remembers why a connection ended.
-struct TestConnectionUser final : Http2ConnectionUser {
+struct Http2Watcher final : Http2ConnectionUser {
   void OnStreams() override { ++streams_calls; }
   void OnClosed(const Error& error) override {
     CHECK(!reason);
@@ -71,7 +71,7 @@ class Http2Test : public reactor::LoopTest {
 
   // A whole GET on the connection.
   std::string Fetch(Http2Connection& connection, std::string target = "/") {
-    TestCall call;
+    Http2Call call;
     call.exchange = connection.Start({}, Get(std::move(target)), RequestBody::kNone, call);
     EXPECT_TRUE(RunUntil([&] { return call.ended(); }));
     return call.Outcome() + " " + call.body;

@@ -14,8 +14,6 @@
 namespace denselet::net {
 namespace {
 
-// Acknowledgements that nghttp2 may hold for a peer that asks and does not read.
-constexpr size_t kQueuedAcksMax = 200;
 // Frames of all kinds that wait for such a peer; Start refuses beyond.
 constexpr size_t kQueuedFramesMax = 4096;
 
@@ -64,7 +62,9 @@ void Http2Connection::MakeSession() {
   SessionEvents::Register(callbacks);
   nghttp2_option_set_no_auto_window_update(option, 1);
   nghttp2_option_set_peer_max_concurrent_streams(option, options_.streams_before_settings_max);
-  nghttp2_option_set_max_outbound_ack(option, kQueuedAcksMax);
+  // Acknowledgements held for a peer that asks and does not read. Our own count of frames comes
+  // first and gives a better reason, but it leaks.
+  nghttp2_option_set_max_outbound_ack(option, 2 * size_t{options_.idle_frames_max});
   nghttp2_option_set_no_closed_streams(option, 1);
   CHECK(nghttp2_session_client_new2(&session_, callbacks, this, option) == 0);
   nghttp2_option_del(option);
