@@ -249,7 +249,7 @@ TEST_P(Http2ConnectionTest, ResetsSayWhetherTheRequestMayHaveBeenProcessed) {
 
 TEST_P(Http2ConnectionTest, ASilentServerIsAskedAndThenLost) {
   const Http2Options options{.ping_idle = Milliseconds(20), .ping_timeout = Milliseconds(30)};
-  FramePeer silent(loop(), Loopback(), Quiet()), alive(loop(), Loopback(), [&](auto& c, auto& f) {
+  FramePeer silent(loop(), Loopback(), Quiet()), alive(loop(), Loopback(), [&](auto&c, auto&f) {
     if (f.type == kHeaders) return;
     Answering{}(c, f);
   });
@@ -389,7 +389,9 @@ TEST_P(Http2ConnectionTest, HeadersThatBelongToHttp1AreLeftOutAndBadOnesRefused)
 TEST_P(Http2ConnectionTest, FramesSplitAtEveryByteGiveTheSameAnswer) {
   const std::string answer = Settings(Setting(3, 7)) + SettingsAck() + Ping() +
                              Frame(kHeaders, kNone, 1, kStatus200 + "\x0f") +
-                             Frame(kContinuation, kEndHeaders, 1, "\x0d\x02" "10") +
+                             Frame(kContinuation, kEndHeaders, 1,
+                                   "\x0d\x02"
+                                   "10") +
                              Data(1, "01234") + Data(1, "56789", kEndStream);
   for (size_t cut = 1; cut < answer.size(); ++cut) {
     FramePeer peer(loop(), Loopback(), [&](FrameConnection& c, const Seen& frame) {

@@ -45,8 +45,7 @@ class Http2Test : public reactor::LoopTest {
   }
 
   Http2Client::Dial Dialler(const Address& address) {
-    return [this, address](const Context& context,
-                           reactor::Done<std::unique_ptr<Stream>> done) {
+    return [this, address](const Context& context, reactor::Done<std::unique_ptr<Stream>> done) {
       Connect(loop(), context, address,
               [done = std::move(done)](Result<std::unique_ptr<Socket>> r) mutable {
                 if (!r) return done(r.error());

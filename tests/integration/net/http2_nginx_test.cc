@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "reactor/spawn.h"
 #include "tests/integration/net/http2_fixture.h"
 
 namespace denselet::net {
@@ -25,13 +24,16 @@ class Nginx {
     std::ofstream(folder_ / "www/small") << "small";
     std::ofstream(folder_ / "www/big") << Pattern(kBigBytes);
     std::ofstream(folder_ / "conf")
+        << "load_module /usr/lib/nginx/modules/ngx_http_echo_module.so;\n"
         << "daemon off; worker_processes 1; master_process on; pid " << folder_.string()
-        << "/pid;\nerror_log " << folder_.string() << "/error;\nevents {}\nhttp {\naccess_log off;\n"
+        << "/pid;\nerror_log " << folder_.string()
+        << "/error;\nevents {}\nhttp {\naccess_log off;\n"
         << "client_body_temp_path " << folder_.string() << "/body;\nclient_max_body_size 0;\n"
         << "proxy_temp_path " << folder_.string() << "/p;\nfastcgi_temp_path " << folder_.string()
-        << "/f;\nuwsgi_temp_path " << folder_.string() << "/u;\nscgi_temp_path "
-        << folder_.string() << "/s;\nserver {\nlisten unix:" << socket() << " http2;\nroot "
-        << folder_.string() << "/www;\n" << settings
+        << "/f;\nuwsgi_temp_path " << folder_.string() << "/u;\nscgi_temp_path " << folder_.string()
+        << "/s;\nserver {\nlisten unix:" << socket() << " http2;\nroot " << folder_.string()
+        << "/www;\n"
+        << settings
         << "\nlocation /upload { echo_read_request_body; echo $content_length; }\n}\n}\n";
     Start();
   }
@@ -81,8 +83,7 @@ class Http2NginxTest : public Http2Test {
 
   void Start(Http2Client& client, std::vector<Http2Call>& calls, const char* target) {
     for (Http2Call& call : calls) {
-      call.exchange =
-          client.Start({}, Get(target), RequestBody::kNone, WhenFull::kWait, call);
+      call.exchange = client.Start({}, Get(target), RequestBody::kNone, WhenFull::kWait, call);
     }
   }
   static size_t Ended(const std::vector<Http2Call>& calls) {
@@ -155,7 +156,10 @@ TEST_P(Http2NginxTest, ManyRequestsShareFewStreams) {
 
 TEST_P(Http2NginxTest, GoAwayAfterSomeRequestsIsNotSeenByCallers) {
   Nginx nginx("keepalive_requests 20;");
-  Http2Client client(loop(), random_, Quick(), Dialler(nginx.address()));
+  // Of a hundred sent at once each connection takes twenty.
+  Http2ClientOptions options = Quick();
+  options.retries_max = 10;
+  Http2Client client(loop(), random_, options, Dialler(nginx.address()));
   std::vector<Http2Call> calls(200);
   Start(client, calls, "/small");
   ASSERT_TRUE(RunUntil([&] { return Ended(calls) == calls.size(); }));

@@ -127,8 +127,7 @@ class FramePeer {
   FramePeer(reactor::Loop& loop, const Address& address, FrameConnection::OnFrame script)
       : script_(std::move(script)) {
     auto listener = Listener::Open(loop, address, [this, &loop](std::unique_ptr<Socket> socket) {
-      connections.push_back(
-          std::make_unique<FrameConnection>(loop, std::move(socket), script_));
+      connections.push_back(std::make_unique<FrameConnection>(loop, std::move(socket), script_));
     });
     CHECK(bool(listener));
     listener_ = *std::move(listener);

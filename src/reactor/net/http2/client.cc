@@ -38,8 +38,8 @@ Http2Client::~Http2Client() {
 std::unique_ptr<HttpExchange> Http2Client::Start(const Context& context, HttpRequest request,
                                                  RequestBody body, WhenFull when_full,
                                                  HttpClientCall& call) {
-  auto exchange = std::make_unique<ClientExchange>(loop_, context, std::move(request), body,
-                                                   when_full, call);
+  auto exchange =
+      std::make_unique<ClientExchange>(loop_, context, std::move(request), body, when_full, call);
   exchange->index = exchanges_.size();
   exchanges_.push_back(exchange.get());
   exchange->Attach(*this, Ticket(context.priority, next_ticket_++));
@@ -189,8 +189,7 @@ void Http2Client::OnDialled(Result<std::unique_ptr<Stream>> result) {
     ++counters_.dials_failed;
     BackOff(result.error());
     if (UsableConnections() == 0) {
-      FailWaiting(WhenFull::kRefuse,
-                  Error(ErrorCode::kUnavailable, result.error().message()));
+      FailWaiting(WhenFull::kRefuse, Error(ErrorCode::kUnavailable, result.error().message()));
     }
   }
   ScheduleServe();

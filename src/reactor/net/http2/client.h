@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/context.h"
-#include "base/result.h"
 #include "base/random.h"
+#include "base/result.h"
 #include "reactor/api/file_system.h"
 #include "reactor/api/loop.h"
 #include "reactor/net/http/client_call.h"
@@ -34,7 +34,8 @@ struct Http2ClientOptions {
   // Requests that wait for a stream or a connection. One more is refused with kOverloaded.
   size_t waiting_max = 1024;
   // How often a request that was surely not processed is sent again. Then its kUnavailable is told.
-  uint32_t retries_max = 3;
+  // A server that takes few requests on each connection (GOAWAY) needs more.
+  uint32_t retries_max = 5;
   // A streamed body is kept for that until so much of it was given or the answer has begun.
   size_t replay_bytes_max = 64 * 1024;
   Duration connect_timeout = Seconds(30);
@@ -55,8 +56,7 @@ enum class WhenFull : uint8_t {
 class Http2Client final : public reactor::Deletable {
  public:
   // Makes a connected stream that speaks HTTP/2.
-  using Dial =
-      UniqueFunction<void(const Context&, reactor::Done<std::unique_ptr<Stream>>)>;
+  using Dial = UniqueFunction<void(const Context&, reactor::Done<std::unique_ptr<Stream>>)>;
 
   Http2Client(reactor::Loop& loop, Random& random, const Http2ClientOptions& options, Dial dial);
   // At once, without a call to anybody; exchanges outlive it and do nothing any more. In a call of
@@ -66,8 +66,8 @@ class Http2Client final : public reactor::Deletable {
   Http2Client& operator=(const Http2Client&) = delete;
 
   // As Http2Connection::Start. The deadline is for waiting, too.
-  std::unique_ptr<HttpExchange> Start(const Context& context, HttpRequest request,
-                                      RequestBody body, WhenFull when_full, HttpClientCall& call);
+  std::unique_ptr<HttpExchange> Start(const Context& context, HttpRequest request, RequestBody body,
+                                      WhenFull when_full, HttpClientCall& call);
 
   // In a later turn every exchange fails with kCancelled; connections are closed. Later requests
   // fail at once.
@@ -78,9 +78,9 @@ class Http2Client final : public reactor::Deletable {
     uint32_t dialling = 0;
     uint32_t streams = 0;  // exchanges on a connection
     size_t waiting = 0;
-    uint64_t connected = 0;        // connections opened so far
-    uint64_t dials_failed = 0;     // attempts that came to nothing
-    uint64_t connections_lost = 0; // ended otherwise than drained or idle
+    uint64_t connected = 0;         // connections opened so far
+    uint64_t dials_failed = 0;      // attempts that came to nothing
+    uint64_t connections_lost = 0;  // ended otherwise than drained or idle
     uint64_t retries = 0;
   };
   Counters counters() const;

@@ -29,9 +29,8 @@ void ClientExchange::Attach(Http2Client& client, Http2Client::Ticket ticket) {
 }
 
 void ClientExchange::WatchCancel() {
-  cancel_ = context_.cancel.OnCancel([this] {
-    FailLater(Error(ErrorCode::kCancelled, "nobody waits for the answer any more"));
-  });
+  cancel_ = context_.cancel.OnCancel(
+      [this] { FailLater(Error(ErrorCode::kCancelled, "nobody waits for the answer any more")); });
 }
 
 void ClientExchange::Detach() {
@@ -109,8 +108,8 @@ void ClientExchange::OnEnd() {
 }
 
 bool ClientExchange::MayRetry(const Error& reason) const {
-  return reason.code() == ErrorCode::kUnavailable && replayable_ && client_ != nullptr && !client_->stopped_ &&
-         retries_ < client_->options_.retries_max;
+  return reason.code() == ErrorCode::kUnavailable && replayable_ && client_ != nullptr &&
+         !client_->stopped_ && retries_ < client_->options_.retries_max;
 }
 
 void ClientExchange::OnFailed(const Error& reason) {

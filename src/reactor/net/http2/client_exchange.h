@@ -16,8 +16,8 @@ namespace denselet::net {
 
 class ClientExchange final : public HttpExchange, private HttpClientCall {
  public:
-  ClientExchange(reactor::Loop& loop, const Context& context, HttpRequest request,
-                 RequestBody body, WhenFull when_full, HttpClientCall& call);
+  ClientExchange(reactor::Loop& loop, const Context& context, HttpRequest request, RequestBody body,
+                 WhenFull when_full, HttpClientCall& call);
   ~ClientExchange() override;
   ClientExchange(const ClientExchange&) = delete;
   ClientExchange& operator=(const ClientExchange&) = delete;

@@ -140,8 +140,8 @@ Status Http2Connection::Submit(const Context& context, const HttpRequest& reques
   exchange.cancel_ = context.cancel.OnCancel([&exchange] { exchange.OnCancelled(); });
   exchanges_.push_back(&exchange);
   guard_.Earn(3);  // it may be answered by a 1xx, a reset and a window update
-  WakeBy(std::min({context.deadline, After(now, options_.progress_timeout),
-                   After(now, options_.ping_idle)}));
+  WakeBy(std::min(
+      {context.deadline, After(now, options_.progress_timeout), After(now, options_.ping_idle)}));
   ScheduleFlush();
   return Ok();
 }
@@ -167,9 +167,10 @@ void Http2Connection::OnReceived(std::span<const std::byte> data) {
     return Break(Error(ErrorCode::kOverloaded, "the server floods us and does not read"));
   }
   if (taken < 0) {
-    return Break(Error(ErrorCode::kCorrupt,
-                       "the server does not speak HTTP/2: " +
-                           (detail_.empty() ? nghttp2_strerror(static_cast<int>(taken)) : detail_)));
+    return Break(
+        Error(ErrorCode::kCorrupt,
+              "the server does not speak HTTP/2: " +
+                  (detail_.empty() ? nghttp2_strerror(static_cast<int>(taken)) : detail_)));
   }
   if (streams_changed_ || nghttp2_session_want_write(session_) != 0) ScheduleFlush();
 }

@@ -79,17 +79,20 @@ struct SessionEvents::Impl {
 
   static int OnBeginFrame(nghttp2_session*, const nghttp2_frame_hd* frame, void* user_data) {
     Http2Connection& connection = Of(user_data);
+    if (frame->type == NGHTTP2_PUSH_PROMISE) {
+      // nghttp2 minds only once the server has acknowledged our SETTINGS.
+      connection.Break(Error(ErrorCode::kCorrupt, "the server pushes, which it must not"));
+      return NGHTTP2_ERR_CALLBACK_FAILURE;
+    }
     const int64_t weight = Weight(*frame);
     connection.frame_counted_ = weight != 0;
     if (weight == 0 || connection.guard_.Take(weight)) return GoOn(connection);
-    connection.Break(Error(
-        ErrorCode::kOverloaded,
-        std::string("the server floods us with ") + FrameName(frame->type) + " frames"));
+    connection.Break(Error(ErrorCode::kOverloaded, std::string("the server floods us with ") +
+                                                       FrameName(frame->type) + " frames"));
     return NGHTTP2_ERR_CALLBACK_FAILURE;
   }
 
-  static int OnBeginHeaders(nghttp2_session* session, const nghttp2_frame* frame,
-                            void* user_data) {
+  static int OnBeginHeaders(nghttp2_session* session, const nghttp2_frame* frame, void* user_data) {
     if (Http2Exchange* exchange = Find(session, frame->hd.stream_id)) {
       exchange->head_bytes_ = 0;
       if (!exchange->head_told_) exchange->head_ = {};
@@ -213,8 +216,8 @@ struct SessionEvents::Impl {
       return Error(ErrorCode::kUnknownOutcome, "the server reset the stream: " + name);
     }
     const std::string detail = std::exchange(connection.detail_, {});
-    return Error(ErrorCode::kCorrupt, "the answer breaks the protocol: " + name +
-                                          (detail.empty() ? "" : ": " + detail));
+    return Error(ErrorCode::kCorrupt,
+                 "the answer breaks the protocol: " + name + (detail.empty() ? "" : ": " + detail));
   }
 
   // ---- sending
@@ -237,10 +240,10 @@ struct SessionEvents::Impl {
       const auto& goaway = frame->goaway;
       std::string why(Text(goaway.opaque_data, goaway.opaque_data_len));
       if (why.empty()) why = connection.detail_;
-      connection.fault_ = Error(ErrorCode::kCorrupt,
-                                "the server broke the protocol: " +
-                                    std::string(nghttp2_http2_strerror(goaway.error_code)) +
-                                    (why.empty() ? "" : ": " + why));
+      connection.fault_ =
+          Error(ErrorCode::kCorrupt, "the server broke the protocol: " +
+                                         std::string(nghttp2_http2_strerror(goaway.error_code)) +
+                                         (why.empty() ? "" : ": " + why));
     }
     return 0;
   }
@@ -310,8 +313,7 @@ int32_t SessionEvents::Submit(Http2Connection& connection, const RequestHead& he
     return const_cast<uint8_t*>(reinterpret_cast<const uint8_t*>(text.data()));
   };
   for (const auto& [name, value] : head) {
-    fields.push_back(
-        {bytes(name), bytes(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE});
+    fields.push_back({bytes(name), bytes(value), name.size(), value.size(), NGHTTP2_NV_FLAG_NONE});
   }
   nghttp2_data_provider provider{};
   provider.read_callback = Impl::ReadBody;
