@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "reactor/net/http2/connection.h"
 
 namespace denselet::net {
@@ -19,7 +20,7 @@ namespace {
 // A loop without input and output: tasks, timers and deletions, driven by hand.
 class HandLoop final : public reactor::Loop {
  public:
-  TimePoint Now() const override { return now_; }
+  TimePoint Now() const override { return clock_.Now(); }
   WallTime WallNow() const override { return {}; }
   void Post(reactor::Task task) override { tasks_.push_back(std::move(task)); }
   void DeferDelete(std::unique_ptr<reactor::Deletable> object) override {
@@ -35,10 +36,10 @@ class HandLoop final : public reactor::Loop {
   bool Disarm(reactor::TimerId timer) override { return timers_.erase(timer.key.generation) > 0; }
 
   void Turn(Duration later) {
-    now_ = After(now_, later);
+    clock_.Advance(later);
     std::vector<uint32_t> due;
     for (const auto& [number, timer] : timers_) {
-      if (timer.first <= now_) due.push_back(number);
+      if (timer.first <= clock_.Now()) due.push_back(number);
     }
     for (const uint32_t number : due) {
       const auto found = timers_.find(number);
@@ -54,12 +55,12 @@ class HandLoop final : public reactor::Loop {
   size_t timers() const { return timers_.size(); }
 
  private:
-  TimePoint now_{Seconds(1)};
+  ManualClock clock_;
   uint32_t timer_count_ = 0;
   std::map<uint32_t, std::pair<TimePoint, reactor::Task>> timers_;
   std::deque<reactor::Task> tasks_;
   std::vector<std::unique_ptr<reactor::Deletable>> deletions_;
-  reactor::Activity activity_;
+  reactor::Activity activity_{clock_};
 };
 
 struct Wire {
