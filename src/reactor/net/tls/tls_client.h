@@ -23,14 +23,14 @@ enum class TlsVerification : uint8_t {
 struct TlsClientOptions {
   // Certificates in PEM; all of them are trusted, also those that are no roots. Empty: the system's
   // store, which Make then reads from the disk.
-  std::string authorities;
+  std::string authorities = {};
   // PEM: our certificate, then those that lead to an authority. Empty: we have none. The server may
   // refuse one that has expired; whether to use it at all is the caller's decision
   // (client_certificate_not_after).
-  std::string certificate;
-  std::string key;  // PEM, not encrypted
+  std::string certificate = {};
+  std::string key = {};  // PEM, not encrypted
   TlsVersion version_min = TlsVersion::k12;
-  std::vector<std::string> protocols;  // ALPN, the preferred one first; "h2", "http/1.1"
+  std::vector<std::string> protocols = {};  // ALPN, the preferred one first; "h2", "http/1.1"
   TlsVerification verification = TlsVerification::kFull;
   // Of a handshake, also when the context allows more.
   Duration handshake_time_max = Seconds(10);
