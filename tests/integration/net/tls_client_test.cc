@@ -24,7 +24,9 @@ class TlsClientTest : public TlsTest {
     if (connection->client == nullptr) return false;
     const bool reused = connection->client->session_reused();
     connection->server->Write("hello");
-    EXPECT_TRUE(RunUntil([&] { return connection->user.received == "hello"; }));
+    TlsRecorder& user = connection->user;
+    EXPECT_TRUE(RunUntil([&] { return user.received == "hello" || user.over(); }));
+    EXPECT_FALSE(user.broken) << user.broken->message();
     connection->client->Close();
     return reused;
   }
@@ -96,7 +98,7 @@ TEST_P(TlsClientTest, SessionOfOneNameIsNotOfferedForAnother) {
   EXPECT_FALSE(Reused(*client, context.get()));
   auto [ours, theirs] = ConnectedPair();
   const TlsServer server(std::move(theirs), context.get());
-  Recorder user;
+  TlsRecorder user;
   const auto stream = Up(std::move(ours), *client, "127.0.0.1", user);
   ASSERT_NE(stream, nullptr);
   EXPECT_FALSE(stream->session_reused());
@@ -124,7 +126,7 @@ TEST_P(TlsClientTest, SessionsAreBounded) {
   for (const std::string& name : names) {
     auto [ours, theirs] = ConnectedPair();
     const TlsServer server(std::move(theirs), context.get());
-    Recorder user;
+    TlsRecorder user;
     ASSERT_NE(Up(std::move(ours), *client, name.substr(4), user), nullptr);
   }
   TlsSessions& sessions = client->settings()->sessions;

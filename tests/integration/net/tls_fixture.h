@@ -19,7 +19,7 @@
 namespace denselet::net {
 
 // Keeps what it hears.
-class Recorder final : public StreamUser {
+class TlsRecorder final : public StreamUser {
  public:
   void OnReceived(std::span<const std::byte> data) override {
     received.append(reinterpret_cast<const char*>(data.data()), data.size());
@@ -88,7 +88,7 @@ class TlsTest : public reactor::LoopTest {
 
   // Up, with `user` in use; null when the handshake failed, which fails the test.
   std::unique_ptr<TlsStream> Up(std::unique_ptr<Stream> below, TlsClient& client,
-                                const std::string& name, Recorder& user) {
+                                const std::string& name, TlsRecorder& user) {
     Answer answer = Handshake(std::move(below), client, name);
     if (!answer || !*answer) {
       ADD_FAILURE() << (answer ? answer->error().message() : "no answer");
@@ -104,7 +104,7 @@ class TlsTest : public reactor::LoopTest {
   struct Connection {
     std::unique_ptr<TlsServer> server;
     std::unique_ptr<TlsStream> client;
-    Recorder user;
+    TlsRecorder user;
   };
   std::unique_ptr<Connection> Connected(TlsClient& client, ssl_ctx_st* context) {
     auto connection = std::make_unique<Connection>();
@@ -134,7 +134,7 @@ class TlsTest : public reactor::LoopTest {
   const Identity server_ = MakeServer(authority_);
 };
 
-inline std::string Pattern(size_t size) {
+inline std::string TlsPattern(size_t size) {
   std::string text(size, 0);
   uint32_t state = 12345;
   for (char& c : text) c = static_cast<char>((state = state * 1664525 + 1013904223) >> 24);

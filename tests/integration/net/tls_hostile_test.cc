@@ -68,7 +68,7 @@ TEST_P(TlsHostileTest, PeersThatDoNotSpeakTlsAreNamed) {
   };
   for (const Case& c : cases) {
     auto [ours, theirs] = ConnectedPair();
-    Recorder server;
+    TlsRecorder server;
     theirs->Use(server);
     theirs->Send(c.bytes);
     theirs->SendEnd();
@@ -207,7 +207,7 @@ TEST_P(TlsHostileTest, DataAfterTheEndIsNotHeard) {
 
 TEST_P(TlsHostileTest, SilentServerCostsNoMoreThanTheDeadline) {
   auto [ours, theirs] = ConnectedPair();
-  Recorder server;
+  TlsRecorder server;
   theirs->Use(server);
   const Context context = Context{}.WithTimeout(loop().Now(), Milliseconds(30));
   Begin(std::move(ours), context);
@@ -228,7 +228,7 @@ TEST_P(TlsHostileTest, ClientHasALimitOfItsOwn) {
 
 TEST_P(TlsHostileTest, DeadlineThatHasPassedSendsNothing) {
   auto [ours, theirs] = ConnectedPair();
-  Recorder server;
+  TlsRecorder server;
   theirs->Use(server);
   Context context;
   context.deadline = loop().Now();
@@ -240,7 +240,7 @@ TEST_P(TlsHostileTest, DeadlineThatHasPassedSendsNothing) {
 
 TEST_P(TlsHostileTest, ServerThatLeavesDuringTheHandshakeIsUnavailable) {
   auto [ours, theirs] = ConnectedPair();
-  Recorder server;
+  TlsRecorder server;
   theirs->Use(server);
   theirs->SendEnd();
   Begin(std::move(ours));

@@ -29,7 +29,7 @@ INSTANTIATE_LOOP_TEST(TlsStreamTest);
 constexpr TlsVersion kVersions[] = {TlsVersion::k12, TlsVersion::k13};
 
 TEST_P(TlsStreamTest, LargeDataComesBackUnchanged) {
-  const std::string data = Pattern(3'000'000);
+  const std::string data = TlsPattern(3'000'000);
   for (const TlsVersion version : kVersions) {
     const auto context = MakeServerContext(server_, With(version));
     auto connection = Connected(client_, context.get());
@@ -49,9 +49,9 @@ TEST_P(TlsStreamTest, FileOfARealServerArrivesWhole) {
   for (const char* version : {"-tls1_2", "-tls1_3"}) {
     const OpensslServer server(server_, {"-WWW", version});
     ASSERT_TRUE(server.started());
-    const std::string data = Pattern(2'000'000);
+    const std::string data = TlsPattern(2'000'000);
     std::ofstream(server.folder() / "data.bin", std::ios::binary) << data;
-    Recorder user;
+    TlsRecorder user;
     const auto stream = Up(ConnectTo(server.address()), client_, "localhost", user);
     ASSERT_NE(stream, nullptr);
     stream->Send("GET /data.bin HTTP/1.0\r\n\r\n");
@@ -69,7 +69,7 @@ TEST_P(TlsStreamTest, RealServerAnswersAndReusesSessions) {
     ASSERT_TRUE(server.started());
     client_ = *TlsClient::Make(Trusting(authority_));
     for (const bool reused : {false, true}) {
-      Recorder user;
+      TlsRecorder user;
       const auto stream = Up(ConnectTo(server.address()), client_, "localhost", user);
       ASSERT_NE(stream, nullptr);
       EXPECT_EQ(stream->session_reused(), reused);
@@ -84,7 +84,7 @@ TEST_P(TlsStreamTest, UserThatHoldsMakesTheServerWait) {
     const auto context = MakeServerContext(server_, With(version));
     auto connection = Connected(client_, context.get());
     ASSERT_NE(connection->client, nullptr);
-    const std::string data = Pattern(20'000'000);  // more than two sockets hold
+    const std::string data = TlsPattern(20'000'000);  // more than two sockets hold
     connection->client->Hold();
     connection->server->Write(data);
     Settle(50);
@@ -103,9 +103,9 @@ TEST_P(TlsStreamTest, OneRecordAtATimeLosesNothing) {
   const auto context = MakeServerContext(server_);
   auto connection = Connected(client_, context.get());
   ASSERT_NE(connection->client, nullptr);
-  Recorder& user = connection->user;
+  TlsRecorder& user = connection->user;
   user.hold_after_each = true;
-  const std::string data = Pattern(1'000'000);
+  const std::string data = TlsPattern(1'000'000);
   connection->server->Write(data);
   connection->server->WriteEnd();
   int seen = 0;
@@ -127,7 +127,7 @@ TEST_P(TlsStreamTest, RecordsSplitAtEveryByteAreOneStream) {
       auto connection = ConnectedInMemory(client_, context.get(), piece);
       ASSERT_NE(connection->client, nullptr);
       connection->server->echo = true;
-      const std::string data = Pattern(2'000);
+      const std::string data = TlsPattern(2'000);
       connection->client->Send(data.substr(0, 1));
       connection->client->Send(data.substr(1));
       ASSERT_TRUE(RunUntil([&] { return connection->user.received.size() >= data.size(); }));
@@ -211,7 +211,7 @@ TEST_P(TlsStreamTest, DataThatCameWithTheHandshakeWaitsForTheUser) {
     server.Write("early");
     Settle();
     const std::unique_ptr<TlsStream> stream = **std::move(answer);
-    Recorder first, second;
+    TlsRecorder first, second;
     stream->Use(first);
     EXPECT_EQ(first.received, "") << "called inside Use";
     ASSERT_TRUE(RunUntil([&] { return first.received == "early"; }));
@@ -271,7 +271,7 @@ TEST_P(TlsStreamTest, SendingWhileHalfATicketHasComeIsOnlyDelayed) {
       rest += bytes.substr(600);
       return bytes.substr(0, 600);  // the first record of the first ticket, and a part of another
     };
-    Recorder user;
+    TlsRecorder user;
     const auto stream = Up(std::move(ours), *client, "localhost", user);
     ASSERT_NE(stream, nullptr);
     ASSERT_TRUE(RunUntil([&] { return rest.size() > 100; }));
@@ -302,7 +302,7 @@ TEST_P(TlsStreamTest, UserMayCloseInTheMiddleOfWhatItHears) {
   auto connection = Connected(client_, context.get());
   ASSERT_NE(connection->client, nullptr);
   connection->user.close_after_bytes = 20'000;
-  connection->server->Write(Pattern(200'000));
+  connection->server->Write(TlsPattern(200'000));
   ASSERT_TRUE(RunUntil([&] { return connection->server->broken(); }));
   EXPECT_LT(connection->user.received.size(), 40'000u);
   EXPECT_FALSE(connection->user.over());
@@ -329,19 +329,21 @@ TEST_P(TlsStreamTest, ServerThatDisappearsBreaksTheStream) {
 
 // What the stream and OpenSSL keep for a connection that was used and is silent now. OpenSSL's own
 // objects are most of it (connection, two ciphers, the server's certificates); ours are below 1 kB.
+// With TLS 1.3 OpenSSL also keeps the 16 kB for writing that it took while it read a ticket, until
+// the next writing; SSL_free_buffers would take those that hold a part of a record as well.
 TEST_P(TlsStreamTest, IdleConnectionHoldsNoBuffers) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers have an allocator of their own";
 #endif
   constexpr size_t kConnections = 50;
-  constexpr size_t kIdleBytesMax = 24'000;
+  constexpr size_t kIdleBytesMax = 36'000;
   const auto context = MakeServerContext(server_);
   std::vector<std::unique_ptr<Connection>> connections;
   for (size_t i = 0; i < kConnections; ++i) {
     connections.push_back(ConnectedInMemory(client_, context.get(), 16384));
     ASSERT_NE(connections.back()->client, nullptr);
     connections.back()->server->echo = true;
-    connections.back()->client->Send(Pattern(30'000));
+    connections.back()->client->Send(TlsPattern(30'000));
     ASSERT_TRUE(RunUntil([&] { return connections.back()->user.received.size() == 30'000; }));
     connections.back()->user.received = {};
   }
@@ -386,10 +388,10 @@ TEST_P(TlsStreamTest, StreamOverAStreamIsAStream) {
     return answer.has_value();
   }));
   ASSERT_TRUE(*answer) << answer->error().message();
-  Recorder user;
+  TlsRecorder user;
   const std::unique_ptr<TlsStream> stream = **std::move(answer);
   stream->Use(user);
-  const std::string data = Pattern(100'000);
+  const std::string data = TlsPattern(100'000);
   stream->Send(data);
   ASSERT_TRUE(RunUntil([&] {
     carry();

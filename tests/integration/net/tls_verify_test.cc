@@ -183,7 +183,7 @@ TEST_P(TlsVerifyTest, ServerThatRefusesOurCertificateSaysWhy) {
     const TlsServer server(std::move(theirs), context.get());
     Answer answer = Handshake(std::move(ours), *client, "localhost");
     ASSERT_TRUE(answer);
-    Recorder user;
+    TlsRecorder user;
     std::unique_ptr<TlsStream> stream;
     // With TLS 1.3 our part of the handshake is over before the server looks.
     if (*answer) {
@@ -221,7 +221,7 @@ TEST_P(TlsVerifyTest, NamesThatNoServerHasAreRefusedBeforeAnythingIsSent) {
        {std::string(""), std::string(".example"), std::string("a b"), std::string("a\0b", 3),
         std::string("[::1]"), std::string(300, 'a'), std::string("*.example")}) {
     auto [ours, theirs] = ConnectedPair();
-    Recorder server;
+    TlsRecorder server;
     theirs->Use(server);
     const Answer answer = Handshake(std::move(ours), *client, name);
     ASSERT_TRUE(answer);

@@ -112,8 +112,6 @@ void TlsStream::Process() {
   }
   if (stage_ == Stage::kOpen && sending_blocked()) SendWaiting();
   processing_ = false;
-  // Those that OpenSSL took to read a ticket and would keep until the next writing.
-  if (stage_ == Stage::kOpen) SSL_free_buffers(ssl_.get());
   KeepInput();
   HoldBelow();
   TellRoom();
