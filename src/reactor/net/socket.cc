@@ -95,7 +95,10 @@ void Socket::Deliver() {
     receive_result_.reset();
     return StartReceive();
   }
-  if (*receive_result_ == 0) return user_->OnReceiveEnd();
+  if (*receive_result_ == 0) {
+    if (!std::exchange(end_told_, true)) user_->OnReceiveEnd();
+    return;
+  }
   Break(*receive_result_, "receive");
 }
 

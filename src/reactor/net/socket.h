@@ -51,7 +51,8 @@ class Socket final : public Stream {
   bool receiving_ = false;  // receive_ is under way
   bool held_ = true;        // until there is a user
   bool end_wanted_ = false;
-  std::string early_;  // received while held: what was on its way when Hold() was called
+  bool end_told_ = false;  // the peer's
+  std::string early_;      // received while held: what was on its way when Hold() was called
   std::optional<int32_t> receive_result_;  // how receiving ended, not told yet or told
   std::string waiting_;                    // behind what is being sent
 };

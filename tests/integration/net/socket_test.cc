@@ -185,6 +185,11 @@ TEST_P(SocketTest, AnEndMayComeWhileHeldAndIsToldAfterTheBytes) {
   server.stream->Resume();
   ASSERT_TRUE(RunUntil([&] { return server.ended; }));
   EXPECT_EQ(server.received, "last words");
+  server.stream->Hold();
+  server.stream->Resume();
+  server.ended = false;
+  RunTurns(5);
+  EXPECT_FALSE(server.ended) << "told twice";
 }
 
 }  // namespace
