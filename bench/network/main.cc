@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
   for (const auto& [part, run] : std::initializer_list<std::pair<const char*, void (*)(Report&)>>{
            {"http1", BenchHttp1Server},
            {"client", BenchClientLoop},
+           {"http2", BenchHttp2Client},
            {"idle", BenchIdleConnections}}) {
     if (!only.empty() && only != part) continue;
     std::fprintf(stderr, "%s ...\n", part);
