@@ -225,6 +225,8 @@ void EpollLoop::Finish(SlotKey key, int32_t result) {
 void EpollLoop::AddWaiter(SlotKey key, int fd) {
   const auto index = static_cast<size_t>(fd);
   if (index >= waiters_.size()) waiters_.resize(index + 1);
+  // The number may be another file's since.
+  if (waiters_[index].ops.empty()) waiters_[index].standing = 0;
   waiters_[index].ops.push_back(key);
   if (const int error = ArmDescriptor(fd); error != 0) {
     RemoveWaiter(key, fd);
@@ -236,9 +238,16 @@ void EpollLoop::RemoveWaiter(SlotKey key, int fd) {
   Waiters& waiters = waiters_[static_cast<size_t>(fd)];
   std::erase(waiters.ops, key);
   if (ops_.Find(key)->kind != Kind::kReceiveStream) return;
-  waiters.standing = 0;
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+  // Without waiters it stays registered: mostly the close comes next. If not, it is taken out when
+  // the kernel speaks of it again.
   if (!waiters.ops.empty()) ArmDescriptor(fd);
+}
+
+void EpollLoop::Close(int fd) {
+  if (static_cast<size_t>(fd) < waiters_.size()) {
+    waiters_[static_cast<size_t>(fd)].registered = false;
+  }
+  KernelIo::Close(fd);
 }
 
 // One shot, but for a ReceiveStream, which is served again and again: a descriptor whose waiters
@@ -256,9 +265,14 @@ int EpollLoop::ArmDescriptor(int fd) {
   if (stands && waiters.standing == event.events) return 0;
   waiters.standing = stands ? event.events : 0;
   if (!stands) event.events |= EPOLLONESHOT;
-  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) == 0) return 0;
-  if (errno != ENOENT) return errno;
-  return ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0 ? 0 : errno;
+  const int first = waiters.registered ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+  int error = ::epoll_ctl(epoll_.get(), first, fd, &event) == 0 ? 0 : errno;
+  if (error == ENOENT || error == EEXIST) {
+    const int second = error == ENOENT ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+    error = ::epoll_ctl(epoll_.get(), second, fd, &event) == 0 ? 0 : errno;
+  }
+  waiters.registered = error == 0;
+  return error;
 }
 
 void EpollLoop::OnReady(int fd, uint32_t events) {
@@ -277,7 +291,14 @@ void EpollLoop::OnReady(int fd, uint32_t events) {
     Finish(key, result);
     return true;
   });
-  if (!waiting.empty()) ArmDescriptor(fd);
+  if (!waiting.empty()) {
+    ArmDescriptor(fd);
+  } else if (waiters_[index].standing != 0) {
+    // Nobody wants it, and it would be reported again and again.
+    waiters_[index].standing = 0;
+    waiters_[index].registered = false;
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+  }
 }
 
 void EpollLoop::Cancel(OpId id) {

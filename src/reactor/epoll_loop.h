@@ -51,6 +51,8 @@ class EpollLoop final : public EventLoop, private KernelIo {
     // Events that the kernel reports until told otherwise: while a ReceiveStream is there. Zero: it
     // reports once.
     uint32_t standing = 0;
+    // Probably registered: what to try first. One that was closed elsewhere is not any more.
+    bool registered = false;
   };
 
   EpollLoop(const Clock& clock, const LoopOptions& options, UniqueFd epoll, UniqueFd wake);
@@ -72,6 +74,8 @@ class EpollLoop final : public EventLoop, private KernelIo {
   OpId Accept(int fd, IoDone done) override;
   OpId Connect(int fd, const sockaddr* address, socklen_t size, IoDone done) override;
   void Cancel(OpId op) override;
+  void Close(int fd) override;
+  int socket_flags() const override { return SOCK_NONBLOCK; }
 
   OpId Start(Op op);
   // One try of the system call: its result, or nothing when it would block.

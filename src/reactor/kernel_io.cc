@@ -15,9 +15,8 @@ int ResultOf(int returned) { return returned < 0 ? -errno : returned; }
 }  // namespace
 
 int KernelIo::Socket(int domain, int type) {
-  const int fd = ResultOf(::socket(domain, type | SOCK_CLOEXEC, 0));
+  const int fd = ResultOf(::socket(domain, type | SOCK_CLOEXEC | socket_flags(), 0));
   if (fd < 0) return fd;
-  Adopt(fd);
   // We send whole messages; what waits for more only adds delay. Accepted sockets inherit it.
   const int on = 1;
   if (domain != AF_UNIX && type == SOCK_STREAM) {

@@ -12,6 +12,10 @@ class KernelIo : public Io {
   int LocalAddress(int fd, sockaddr_storage& address, socklen_t& size) override;
   int Shutdown(int fd, int how) override;
   void Close(int fd) override;
+
+ protected:
+  // For socket(2), so that it is born as Adopt would make it.
+  virtual int socket_flags() const = 0;
 };
 
 }  // namespace denselet::reactor

@@ -65,6 +65,7 @@ class UringLoop final : public EventLoop, private KernelIo {
   OpId Accept(int fd, IoDone done) override;
   OpId Connect(int fd, const sockaddr* address, socklen_t size, IoDone done) override;
   void Cancel(OpId op) override;
+  int socket_flags() const override { return 0; }
 
   // A submission entry; when the queue is full, what is in it is submitted first.
   io_uring_sqe* Entry();
