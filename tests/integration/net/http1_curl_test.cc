@@ -1,4 +1,4 @@
-// The server under a client that we did not write.
+// The server under clients that we did not write: curl, and wrk for many at once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -24,15 +24,17 @@ class Http1CurlTest : public Http1ServerFixture {
     return "http://" + address_->ToString() + target;
   }
 
-  // What curl wrote, while the loop turns. It gives up by itself.
+  // What curl wrote. It gives up by itself.
   std::string Curl(const std::string& arguments) {
+    return Run("curl -q --silent --show-error --max-time 15 --noproxy '*' " + arguments);
+  }
+
+  // What a command wrote, while the loop turns.
+  std::string Run(const std::string& command) {
     std::string output;
     std::atomic<bool> done = false;
     std::thread child([&] {
-      FILE* pipe =
-          popen(("curl -q --silent --show-error --max-time 15 --noproxy '*' " + arguments + " 2>&1")
-                    .c_str(),
-                "r");
+      FILE* pipe = popen((command + " 2>&1").c_str(), "r");
       std::array<char, 4096> buffer;
       for (size_t got; (got = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
         output.append(buffer.data(), got);
@@ -60,6 +62,15 @@ TEST_P(Http1CurlTest, GetsAndReusesTheConnection) {
   EXPECT_THAT(output, HasSubstr("later"));
   EXPECT_THAT(output, HasSubstr("Re-using existing connection"));
   EXPECT_EQ(service_.requests, 3u);
+}
+
+TEST_P(Http1CurlTest, ManyConnectionsAtOnceGetEveryAnswerWhole) {
+  Serve();
+  const std::string output = Run("wrk -t1 -c64 -d1s " + Url("/"));
+  EXPECT_THAT(output, HasSubstr("requests in"));
+  EXPECT_THAT(output, Not(HasSubstr("Socket errors")));
+  EXPECT_THAT(output, Not(HasSubstr("Non-2xx")));
+  EXPECT_GT(service_.requests, 64u);
 }
 
 TEST_P(Http1CurlTest, HeadHasNoBody) {
