@@ -143,7 +143,8 @@ void Socket::OnSent(int32_t result) {
   } else {
     NextSend();
   }
-  if (room) user_->OnRoom();
+  if (room && user_ != nullptr) user_->OnRoom();
+  if (core_ != nullptr && user_ != nullptr && unsent() == 0) user_->OnSent();
 }
 
 void Socket::NextSend() {

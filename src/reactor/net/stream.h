@@ -24,6 +24,8 @@ class StreamUser {
   virtual void OnReceiveEnd() = 0;
   // unsent() has fallen to kRoomBytes or less after it was more.
   virtual void OnRoom() = 0;
+  // unsent() has fallen to 0: the kernel has it all. For who waits for that and nothing else.
+  virtual void OnSent() {}
   // Of no use any more, both ways. The last call; the stream is closed.
   virtual void OnBroken(const Error& reason) = 0;
 

@@ -11,8 +11,6 @@ namespace {
 
 // Of a peer that was told to go away and goes on sending.
 constexpr uint64_t kLingerBytesMax = 1024 * 1024;
-// A stream does not say when all is sent. Who waits for that and for nothing else looks again.
-constexpr Duration kSentCheckDelay = Milliseconds(5);
 // Kept by an idle connection.
 constexpr size_t kKeptBytes = 256;
 
@@ -230,6 +228,10 @@ void Http1Connection::OnRoom() {
   }
 }
 
+void Http1Connection::OnSent() {
+  if (stage_ == Stage::kLinger && receive_ended_) End();
+}
+
 void Http1Connection::OnBroken(const Error& reason) {
   if (stage_ == Stage::kIdle || stage_ == Stage::kLinger) return End();
   Fail(Http1Fault::kBroken, reason);
@@ -306,8 +308,7 @@ void Http1Connection::Linger() {
   stream_->SendEnd();
   if (receive_ended_ && stream_->unsent() == 0) return End();
   if (std::exchange(stream_held_, false)) stream_->Resume();
-  read_deadline_ =
-      After(loop_.Now(), receive_ended_ ? kSentCheckDelay : server_.options_.linger_timeout);
+  read_deadline_ = After(loop_.Now(), server_.options_.linger_timeout);
   Rearm();
 }
 
@@ -391,8 +392,7 @@ void Http1Connection::OnTimer() {
         return Fail(Http1Fault::kBodyTimeout, ErrorOf(Http1Fault::kBodyTimeout, {}));
       case Stage::kLinger:
         if (!sending) return End();
-        read_deadline_ =
-            After(now, receive_ended_ ? 2 * kSentCheckDelay : server_.options_.linger_timeout);
+        read_deadline_ = After(now, server_.options_.linger_timeout);
         break;
       case Stage::kEnded:
         return;

@@ -53,6 +53,7 @@ class Http1Connection final : public reactor::Deletable, private StreamUser {
   void OnReceived(std::span<const std::byte> data) override;
   void OnReceiveEnd() override;
   void OnRoom() override;
+  void OnSent() override;
   void OnBroken(const Error& reason) override;
 
   // Reading.

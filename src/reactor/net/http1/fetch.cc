@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "reactor/net/connect.h"
+#include "reactor/net/loop_owned.h"
 
 namespace denselet::net {
 namespace {
 
-// Owns itself until it has answered.
-class FetchOperation final : public reactor::Deletable, private HttpClientCall {
+class FetchOperation final : public LoopOwned, private HttpClientCall {
  public:
   FetchOperation(reactor::Loop& loop, const Context& context, HttpRequest request, std::string body,
                  const FetchOptions& options, reactor::Done<HttpResponse> done)
@@ -20,12 +20,6 @@ class FetchOperation final : public reactor::Deletable, private HttpClientCall {
         options_(options),
         done_(std::move(done)) {
     request_.headers.Set("Connection", "close");
-  }
-
-  static FetchOperation& Keep(std::unique_ptr<FetchOperation> operation) {
-    FetchOperation& self = *operation;
-    self.self_ = std::move(operation);
-    return self;
   }
 
   template <class SomeStream>
@@ -56,7 +50,7 @@ class FetchOperation final : public reactor::Deletable, private HttpClientCall {
   void Answer(Result<HttpResponse> result) {
     exchange_.reset();
     if (client_ != nullptr) client_->Close();
-    loop_.DeferDelete(std::move(self_));
+    LetGo();
     auto done = std::move(done_);
     done(std::move(result));
   }
@@ -67,7 +61,6 @@ class FetchOperation final : public reactor::Deletable, private HttpClientCall {
   const std::string request_body_;
   const FetchOptions options_;
   reactor::Done<HttpResponse> done_;
-  std::unique_ptr<FetchOperation> self_;
   std::unique_ptr<Http1Client> client_;
   std::unique_ptr<HttpExchange> exchange_;
   HttpResponse response_;
@@ -77,8 +70,9 @@ class FetchOperation final : public reactor::Deletable, private HttpClientCall {
 
 void Fetch(reactor::Loop& loop, const Context& context, const Address& address, HttpRequest request,
            std::string body, const FetchOptions& options, reactor::Done<HttpResponse> done) {
-  auto& operation = FetchOperation::Keep(std::make_unique<FetchOperation>(
-      loop, context, std::move(request), std::move(body), options, std::move(done)));
+  auto& operation = LoopOwned::Keep(
+      loop, std::make_unique<FetchOperation>(loop, context, std::move(request), std::move(body),
+                                             options, std::move(done)));
   Connect(loop, context, address, [&operation](Result<std::unique_ptr<Socket>> socket) {
     operation.OnConnected(std::move(socket));
   });
@@ -86,8 +80,9 @@ void Fetch(reactor::Loop& loop, const Context& context, const Address& address, 
 
 void Fetch(reactor::Loop& loop, const Context& context, StreamFactory open, HttpRequest request,
            std::string body, const FetchOptions& options, reactor::Done<HttpResponse> done) {
-  auto& operation = FetchOperation::Keep(std::make_unique<FetchOperation>(
-      loop, context, std::move(request), std::move(body), options, std::move(done)));
+  auto& operation = LoopOwned::Keep(
+      loop, std::make_unique<FetchOperation>(loop, context, std::move(request), std::move(body),
+                                             options, std::move(done)));
   open(context, [&operation](Result<std::unique_ptr<Stream>> stream) {
     operation.OnConnected(std::move(stream));
   });

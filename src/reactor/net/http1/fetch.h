@@ -32,8 +32,8 @@ struct FetchOptions {
   LongBody long_body = LongBody::kFails;
 };
 
-// Answers once, later; until then the loop has to turn. Errors as in client_call.h, kCancelled and
-// those of connecting.
+// Answers once, later; when the loop ends before, not at all. Errors as in client_call.h,
+// kCancelled and those of connecting.
 void Fetch(reactor::Loop& loop, const Context& context, const Address& address, HttpRequest request,
            std::string body, const FetchOptions& options, reactor::Done<HttpResponse> done);
 void Fetch(reactor::Loop& loop, const Context& context, StreamFactory open, HttpRequest request,

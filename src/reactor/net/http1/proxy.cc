@@ -4,30 +4,25 @@
 #include <utility>
 
 #include "reactor/net/http1/client.h"
+#include "reactor/net/loop_owned.h"
 
 namespace denselet::net {
 namespace {
 
-// Owns itself until it has answered.
-class Tunnel final : public reactor::Deletable, private HttpClientCall {
+class Tunnel final : public LoopOwned, private HttpClientCall {
  public:
   Tunnel(reactor::Loop& loop, std::unique_ptr<Stream> proxy,
          reactor::Done<std::unique_ptr<Stream>> done)
-      : loop_(loop),
-        client_(loop, std::move(proxy), {}, [](Http1Client::State) {}),
-        done_(std::move(done)) {}
+      : client_(loop, std::move(proxy), {}, [](Http1Client::State) {}), done_(std::move(done)) {}
 
-  static void Start(std::unique_ptr<Tunnel> tunnel, const Context& context,
-                    std::string_view authority, const Headers& headers) {
-    Tunnel& self = *tunnel;
+  void Start(const Context& context, std::string_view authority, const Headers& headers) {
     HttpRequest request;
     request.method = "CONNECT";
     request.authority = authority;
     request.target = authority;
     request.headers = headers;
-    self.authority_ = authority;
-    self.exchange_ = self.client_.Start(context, request, RequestBody::kNone, self);
-    self.self_ = std::move(tunnel);
+    authority_ = authority;
+    exchange_ = client_.Start(context, request, RequestBody::kNone, *this);
   }
 
  private:
@@ -50,16 +45,14 @@ class Tunnel final : public reactor::Deletable, private HttpClientCall {
       client_.Close();
       result = result.error().With("connect through the proxy to", authority_);
     }
-    loop_.DeferDelete(std::move(self_));
+    LetGo();
     auto done = std::move(done_);
     done(std::move(result));
   }
 
-  reactor::Loop& loop_;
   Http1Client client_;
   reactor::Done<std::unique_ptr<Stream>> done_;
   std::string authority_;
-  std::unique_ptr<Tunnel> self_;
   std::unique_ptr<HttpExchange> exchange_;
 };
 
@@ -68,8 +61,9 @@ class Tunnel final : public reactor::Deletable, private HttpClientCall {
 void ConnectThroughProxy(reactor::Loop& loop, const Context& context, std::unique_ptr<Stream> proxy,
                          std::string_view authority, const Headers& headers,
                          reactor::Done<std::unique_ptr<Stream>> done) {
-  Tunnel::Start(std::make_unique<Tunnel>(loop, std::move(proxy), std::move(done)), context,
-                authority, headers);
+  auto& tunnel =
+      LoopOwned::Keep(loop, std::make_unique<Tunnel>(loop, std::move(proxy), std::move(done)));
+  tunnel.Start(context, authority, headers);
 }
 
 }  // namespace denselet::net

@@ -74,6 +74,9 @@ class RewoundStream final : public Stream, private StreamUser {
   void OnRoom() override {
     if (user_ != nullptr) user_->OnRoom();
   }
+  void OnSent() override {
+    if (user_ != nullptr) user_->OnSent();
+  }
   void OnBroken(const Error& reason) override {
     broken_ = reason;
     if (user_ != nullptr && !held_) Resume();

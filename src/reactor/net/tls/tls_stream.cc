@@ -297,6 +297,10 @@ void TlsStream::OnRoom() {
   TellRoom();
 }
 
+void TlsStream::OnSent() {
+  if (stage_ == Stage::kOpen && user_ != nullptr && unsent() == 0) user_->OnSent();
+}
+
 void TlsStream::TellRoom() {
   if (stage_ != Stage::kOpen || !room_owed_ || user_ == nullptr || unsent() > kRoomBytes) return;
   room_owed_ = false;

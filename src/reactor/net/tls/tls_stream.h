@@ -58,6 +58,7 @@ class TlsStream final : public Stream, private StreamUser {
   void OnReceived(std::span<const std::byte> data) override;
   void OnReceiveEnd() override;
   void OnRoom() override;
+  void OnSent() override;
   void OnBroken(const Error& reason) override;
 
   // Ciphertext for OpenSSL.
