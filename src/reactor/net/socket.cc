@@ -35,9 +35,24 @@ Socket::Socket(reactor::Loop& loop, int fd)
 
 int Socket::fd() const { return core_ == nullptr ? -1 : core_->fd; }
 
+Socket::~Socket() {
+  Close();
+  if (self_ != nullptr) *self_ = nullptr;
+}
+
+void Socket::TellLater(void (Socket::*task)()) {
+  if (self_ == nullptr) self_ = std::make_shared<Socket*>(this);
+  loop_.Post([self = self_, task] {
+    if (*self != nullptr) ((*self)->*task)();
+  });
+}
+
 void Socket::Use(StreamUser& user) {
-  user_ = &user;
-  Resume();
+  const bool another = std::exchange(user_, &user) != &user;
+  if (another) end_told_ = false;
+  if (broken_) return TellLater(&Socket::TellBroken);
+  if (held_) return Resume();
+  if (another && receive_result_) TellLater(&Socket::Deliver);
 }
 
 void Socket::Resume() {
@@ -50,9 +65,7 @@ void Socket::Resume() {
     if (!receiving_) StartReceive();
     return;
   }
-  loop_.Post([core = core_] {
-    if (core->owner != nullptr) core->owner->Deliver();
-  });
+  TellLater(&Socket::Deliver);
 }
 
 void Socket::Hold() {
@@ -84,7 +97,7 @@ void Socket::OnReceive(int32_t result, std::span<const std::byte> data) {
 
 // What was received while held, then how receiving ended.
 void Socket::Deliver() {
-  if (held_) return;
+  if (held_ || core_ == nullptr) return;
   if (!early_.empty()) {
     const std::string early = std::exchange(early_, {});
     user_->OnReceived(std::as_bytes(std::span(early)));
@@ -103,6 +116,7 @@ void Socket::Deliver() {
 }
 
 void Socket::Send(std::string data) {
+  if (broken_) lost_bytes_ += data.size();
   if (core_ == nullptr || end_wanted_ || data.empty()) return;
   if (!core_->sending.empty()) {
     if (waiting_.empty()) {
@@ -123,7 +137,7 @@ void Socket::SendEnd() {
 }
 
 size_t Socket::unsent() const {
-  return core_ == nullptr ? 0 : core_->sending.size() - core_->sent + waiting_.size();
+  return core_ == nullptr ? lost_bytes_ : core_->sending.size() - core_->sent + waiting_.size();
 }
 
 void Socket::StartSend() {
@@ -157,16 +171,24 @@ void Socket::NextSend() {
 }
 
 void Socket::Break(int32_t result, const char* doing) {
-  StreamUser* const user = user_;
+  lost_bytes_ = unsent();
   Close();
   // -EBUSY: the loop has as many operations under way as it may.
   const Error reason = result == -EBUSY
                            ? Error(ErrorCode::kOverloaded, "too many operations under way")
                            : Error::FromErrno(-result, doing);
-  if (user != nullptr) user->OnBroken(reason);
+  broken_ = reason;
+  if (user_ != nullptr) TellBroken();
+}
+
+void Socket::TellBroken() {
+  if (!broken_) return;  // closed since
+  const Error reason = *std::exchange(broken_, std::nullopt);
+  user_->OnBroken(reason);
 }
 
 void Socket::Close() {
+  broken_.reset();
   if (core_ == nullptr) return;
   core_->owner = nullptr;
   if (receiving_) core_->io.Cancel(receive_);

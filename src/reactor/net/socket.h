@@ -17,7 +17,7 @@ class Socket final : public Stream {
  public:
   // Takes the descriptor, which is connected and adopted by the loop.
   Socket(reactor::Loop& loop, int fd);
-  ~Socket() override { Close(); }
+  ~Socket() override;
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
 
@@ -43,6 +43,8 @@ class Socket final : public Stream {
   void OnSent(int32_t result);
   void NextSend();
   void Break(int32_t result, const char* doing);
+  void TellLater(void (Socket::*task)());
+  void TellBroken();
 
   reactor::Loop& loop_;
   std::shared_ptr<Core> core_;  // null: closed
@@ -51,8 +53,11 @@ class Socket final : public Stream {
   bool receiving_ = false;  // receive_ is under way
   bool held_ = true;        // until there is a user
   bool end_wanted_ = false;
-  bool end_told_ = false;  // the peer's
-  std::string early_;      // received while held: what was on its way when Hold() was called
+  bool end_told_ = false;          // the peer's, to the present user
+  std::optional<Error> broken_;    // and there was no user to tell
+  size_t lost_bytes_ = 0;          // unsent when it broke
+  std::shared_ptr<Socket*> self_;  // shared with posted tasks; made when first needed
+  std::string early_;  // received while held: what was on its way when Hold() was called
   std::optional<int32_t> receive_result_;  // how receiving ended, not told yet or told
   std::string waiting_;                    // behind what is being sent
 };

@@ -40,13 +40,14 @@ class Stream : public reactor::Deletable {
   static constexpr size_t kRoomBytes = 64 * 1024;
 
   // From here on calls go to `user`, and receiving begins; a later call hands the stream over to
-  // another user. Nothing received is lost between two users.
+  // another user. Nothing is lost between two users, or before the first: what was received, the
+  // peer's end and a break are told to who comes.
   virtual void Use(StreamUser& user) = 0;
 
   // Behind all that was sent before. Nothing happens after SendEnd, Close or OnBroken.
   virtual void Send(std::string data) = 0;
-  virtual void SendEnd() = 0;  // behind all that was sent, the peer sees the end
-  virtual size_t unsent() const = 0;
+  virtual void SendEnd() = 0;         // behind all that was sent, the peer sees the end
+  virtual size_t unsent() const = 0;  // after OnBroken: what was lost of it
 
   // No calls of OnReceived and OnReceiveEnd until Resume; what the peer sends waits, in the end
   // at the peer.

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <malloc.h>
+#include <sys/socket.h>
 
 #include <fstream>
 
@@ -398,6 +399,28 @@ TEST_P(TlsStreamTest, StreamOverAStreamIsAStream) {
     return user.received.size() >= data.size();
   }));
   EXPECT_TRUE(user.received == data);
+}
+
+TEST_P(TlsStreamTest, ABreakBeforeThereIsAUserIsToldWhenOneComes) {
+  auto client = *TlsClient::Make(Trusting(authority_));
+  auto context = MakeServerContext(server_, {.version = TlsVersion::k12});
+  auto [ours, theirs] = ConnectedPair();
+  const int fd = theirs->fd();
+  auto server = std::make_unique<TlsServer>(std::move(theirs), context.get());
+  Answer answer = Handshake(std::move(ours), client, "localhost");
+  ASSERT_TRUE(answer && *answer);
+  ASSERT_TRUE(RunUntil([&] { return server->established(); }));
+  const linger hard{.l_onoff = 1, .l_linger = 0};
+  ASSERT_EQ(::setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard), 0);
+  server.reset();
+  Settle();
+  std::unique_ptr<TlsStream> stream = **std::move(answer);
+  TlsRecorder user;
+  stream->Use(user);
+  EXPECT_FALSE(user.over()) << "not inside the call";
+  EXPECT_TRUE(RunUntil([&] { return user.over(); }));
+  stream->Send("lost");
+  EXPECT_EQ(stream->unsent(), 0u) << "nothing is counted once the user knows";
 }
 
 }  // namespace

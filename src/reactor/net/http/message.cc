@@ -122,6 +122,14 @@ bool IsHeaderValue(std::string_view value) {
   });
 }
 
+bool IsAuthority(std::string_view authority) {
+  constexpr std::string_view kOfOtherParts = "/\\?#@";
+  return std::all_of(authority.begin(), authority.end(), [&](char c) {
+    return static_cast<unsigned char>(c) > 0x20 && c != 0x7f &&
+           kOfOtherParts.find(c) == std::string_view::npos;
+  });
+}
+
 bool IsRequestTarget(std::string_view target) {
   return !target.empty() && std::all_of(target.begin(), target.end(), [](char c) {
     return static_cast<unsigned char>(c) > 0x20 && c != 0x7f;

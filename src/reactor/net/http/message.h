@@ -75,5 +75,7 @@ std::string_view ReasonPhrase(int status);
 bool IsHeaderName(std::string_view name);
 bool IsHeaderValue(std::string_view value);
 bool IsRequestTarget(std::string_view target);
+// Host and port, or nothing: no blanks, no user, no path.
+bool IsAuthority(std::string_view authority);
 
 }  // namespace denselet::net

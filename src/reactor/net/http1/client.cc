@@ -64,7 +64,7 @@ void Http1Client::Run(std::string_view data) {
   }
   running_ = false;
   if (state_ != State::kBusy) {
-    if (pending_.capacity() > kKeptBytes) pending_ = std::string();
+    if (state_ != State::kUpgraded && pending_.capacity() > kKeptBytes) pending_ = std::string();
     return;
   }
   pending_.assign(input_);
@@ -73,10 +73,11 @@ void Http1Client::Run(std::string_view data) {
 }
 
 void Http1Client::RunPending() {
-  if (state_ != State::kBusy || held_) return;
+  if (!MayRead()) return;
   const std::string data = std::exchange(pending_, {});
   Run(data);
-  if (state_ == State::kBusy && !held_) stream_->Resume();
+  // Also when the answer has ended by it: the next one comes over the same stream.
+  if (state_ == State::kIdle || MayRead()) stream_->Resume();
 }
 
 bool Http1Client::Step() {
@@ -85,6 +86,7 @@ bool Http1Client::Step() {
       return false;
     case Http1Parser::Event::kHead:
       OnHead();
+      if (state_ == State::kBusy && head_came_ && held_) HoldBody();
       return true;
     case Http1Parser::Event::kBody:
       call_->OnBody(std::as_bytes(std::span(parser_.body())));
@@ -173,8 +175,12 @@ void Http1Client::OnBroken(const Error& reason) {
 void Http1Client::Hold() {
   if (held_ || state_ != State::kBusy) return;
   held_ = true;
+  if (head_came_) HoldBody();
+}
+
+void Http1Client::HoldBody() {
   stream_->Hold();
-  if (head_came_) read_deadline_ = kNever;
+  read_deadline_ = kNever;
 }
 
 void Http1Client::Resume() {
@@ -193,7 +199,7 @@ std::unique_ptr<Stream> Http1Client::TakeStream() {
 
 // The connection ended before the answer did. Was the request processed?
 Error Http1Client::Cut(std::string_view how) const {
-  const bool nothing_sent = queued_bytes_ - stream_->unsent() <= exchange_began_at_;
+  const bool nothing_sent = stream_->unsent() >= queued_bytes_ - exchange_began_at_;
   const bool repeatable = !answer_came_ && (nothing_sent || is_safe_);
   std::string message(answer_came_ ? "connection lost in the middle of the answer"
                                    : "connection lost before the answer");

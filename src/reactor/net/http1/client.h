@@ -84,10 +84,12 @@ class Http1Client final : public reactor::Deletable, private StreamUser {
 
   // Receiving.
   void Hold();
+  void HoldBody();
   void Resume();
   void Run(std::string_view data);
   void RunPending();
-  bool MayRead() const { return state_ == State::kBusy && !held_; }
+  // A hold is for the body.
+  bool MayRead() const { return state_ == State::kBusy && !(held_ && head_came_); }
   bool Step();
   void OnHead();
   void OnEnd();

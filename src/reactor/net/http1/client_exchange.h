@@ -24,7 +24,10 @@ class Http1Client::Exchange final : public HttpExchange {
   void EndBody() override {
     if (client_ != nullptr) client_->EndBody();
   }
-  size_t unsent() const override { return client_ == nullptr ? 0 : client_->stream_->unsent(); }
+  size_t unsent() const override {
+    const bool over = client_ == nullptr || client_->stream_ == nullptr;
+    return over ? 0 : client_->stream_->unsent();
+  }
   void Hold() override {
     if (client_ != nullptr) client_->Hold();
   }

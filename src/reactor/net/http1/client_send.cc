@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
@@ -21,7 +22,11 @@ bool UsuallyHasBody(std::string_view method) {
 
 bool CanStand(const HttpRequest& request) {
   return IsHeaderName(request.method) && IsRequestTarget(request.target) &&
-         !request.authority.empty() && IsHeaderValue(request.authority);
+         !request.authority.empty() && IsHeaderValue(request.authority) &&
+         std::all_of(request.headers.entries().begin(), request.headers.entries().end(),
+                     [](const Headers::Entry& header) {
+                       return IsHeaderName(header.first) && IsHeaderValue(header.second);
+                     });
 }
 
 }  // namespace

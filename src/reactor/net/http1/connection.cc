@@ -19,8 +19,8 @@ std::string_view Text(std::span<const std::byte> data) {
 }
 
 // "http://host/path" is "/path" of that host: what proxies are asked for, and everybody must
-// understand.
-void MakeOriginForm(HttpRequest& request) {
+// understand. False: of no host.
+bool MakeOriginForm(HttpRequest& request) {
   for (const std::string_view scheme : {"http://", "https://"}) {
     const std::string_view target = request.target;
     if (!EqualsIgnoringCase(target.substr(0, scheme.size()), scheme)) continue;
@@ -29,8 +29,9 @@ void MakeOriginForm(HttpRequest& request) {
     std::string rest(target.substr(path));
     if (!rest.starts_with('/')) rest.insert(0, 1, '/');
     request.target = std::move(rest);
-    return;
+    return !request.authority.empty();
   }
+  return true;
 }
 
 }  // namespace
@@ -161,7 +162,9 @@ void Http1Connection::OnHead() {
   if (expect != nullptr && !EqualsIgnoringCase(*expect, "100-continue")) {
     return Refuse(Http1Fault::kExpectation, {});
   }
-  MakeOriginForm(request);
+  if (!MakeOriginForm(request) || !IsAuthority(request.authority)) {
+    return Refuse(Http1Fault::kMalformed, "not a host");
+  }
   server_.service_.OnRequest(std::move(request), HttpServerExchange(*this));
   if (stage_ == Stage::kRequest && response_ == Response::kNone && !body_held_) SendContinue();
 }
@@ -187,6 +190,7 @@ bool Http1Connection::OnBodyPart() {
 void Http1Connection::OnRequestWhole() {
   request_whole_ = true;
   if (stage_ == Stage::kDrain) {
+    if (server_.stopping_) return Linger();
     stage_ = Stage::kIdle;
   } else if (call_ != nullptr) {
     call_->OnBodyEnd();

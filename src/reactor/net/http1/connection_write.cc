@@ -146,7 +146,7 @@ void Http1Connection::Write(std::string text) {
 void Http1Connection::EndResponse() {
   LeaveExchange();
   body_held_ = false;
-  if (close_after_) return Linger();
+  if (close_after_ || (server_.stopping_ && request_whole_)) return Linger();
   dropped_bytes_ = 0;
   stage_ = request_whole_ ? Stage::kIdle : Stage::kDrain;
   GoOn();

@@ -91,7 +91,7 @@ void Http1Parser::Begin() {
   stage_ = Stage::kHead;
   head_bytes_ = overhead_bytes_ = 0;
   body_bytes_ = 0;
-  hosts_ = 0;
+  hosts_ = encodings_ = 0;
   target_whole_ = paused_ = false;
   has_body_ = has_length_ = false;
 }
@@ -216,7 +216,10 @@ int Http1Parser::OnHeaderValue() {
     return 0;
   }
   // What frames the body is the parser's business.
-  if (!IsTransferEncoding(name_)) {
+  if (IsTransferEncoding(name_)) {
+    if (encodings_++ > 0) return Refuse(Http1Fault::kMalformed, "more than one Transfer-Encoding");
+    if (!EqualsIgnoringCase(value_, "chunked")) return Refuse(Http1Fault::kUnknownEncoding, {});
+  } else {
     if (headers_.empty()) headers_.Reserve(kUsualHeaders);
     headers_.Add(std::exchange(name_, {}), std::exchange(value_, {}));
   }

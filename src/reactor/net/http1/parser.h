@@ -98,7 +98,7 @@ class Http1Parser {
   Event event_ = Event::kMore;
   Http1Fault fault_ = Http1Fault::kNone;
   uint8_t minor_version_ = 1;
-  uint8_t hosts_ = 0;
+  uint8_t hosts_ = 0, encodings_ = 0;
   bool target_whole_ = false;
   bool paused_ = false;
   bool keep_alive_ = false, has_body_ = false, has_length_ = false;

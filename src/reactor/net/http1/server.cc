@@ -59,7 +59,8 @@ void Http1Server::Stop(Duration limit, UniqueFunction<void()> done) {
 }
 
 void Http1Server::CutAll() {
-  for (size_t i = connections_.size(); i-- > 0;) connections_[i]->Cut(Http1Fault::kStopped);
+  // One that hears of its end may end others.
+  while (!connections_.empty()) connections_.back()->Cut(Http1Fault::kStopped);
 }
 
 void Http1Server::StoppedWhenEmpty() {

@@ -110,6 +110,7 @@ void TlsStream::Process() {
   while (stage_ == Stage::kOpen && !held_ && !receive_ended_) {
     if (!ReadRecord()) break;
   }
+  if (stage_ == Stage::kOpen && !held_ && std::exchange(end_owed_, false)) user_->OnReceiveEnd();
   if (stage_ == Stage::kOpen && sending_blocked()) SendWaiting();
   processing_ = false;
   KeepInput();
@@ -192,6 +193,7 @@ bool TlsStream::CountAnswer() {
 }
 
 void TlsStream::Send(std::string data) {
+  if (broken_) lost_bytes_ += data.size();
   if (stage_ != Stage::kOpen || end_wanted_ || data.empty()) return;
   if (waiting_.empty()) {
     waiting_ = std::move(data);
@@ -274,7 +276,17 @@ void TlsStream::HoldBelow() {
 }
 
 void TlsStream::Use(StreamUser& user) {
-  user_ = &user;
+  const bool another = std::exchange(user_, &user) != &user;
+  if (broken_) {
+    self_ = std::make_shared<TlsStream*>(this);  // the old one ended with the connection
+    loop_.Post([self = self_] {
+      if (*self != nullptr) (*self)->TellBroken();
+    });
+    return;
+  }
+  if (another && receive_ended_) {
+    end_owed_ = held_ = true;
+  }
   Resume();
 }
 
@@ -282,14 +294,14 @@ void TlsStream::Resume() {
   if (!held_) return;
   held_ = false;
   if (stage_ != Stage::kOpen) return;
-  if (kept_.empty() && !below_ended_) return HoldBelow();
+  if (kept_.empty() && !below_ended_ && !end_owed_) return HoldBelow();
   loop_.Post([self = self_] {
     if (*self != nullptr) (*self)->Process();
   });
 }
 
 size_t TlsStream::unsent() const {
-  return stage_ != Stage::kOpen ? 0 : waiting_.size() + below_->unsent();
+  return stage_ != Stage::kOpen ? lost_bytes_ : waiting_.size() + below_->unsent();
 }
 
 void TlsStream::OnRoom() {
@@ -317,13 +329,21 @@ Error TlsStream::Failure() {
 
 void TlsStream::Break(const Error& reason) {
   if (stage_ == Stage::kClosed) return;
-  const bool below_works = below_->unsent() > 0;
-  if (below_works) CloseAfterNextTurn(loop_, std::move(below_));
-  StreamUser* const user = user_;
+  lost_bytes_ = unsent();
+  // An alert may be among it. One that is broken itself says what it lost; closing it twice is no
+  // harm.
+  if (below_->unsent() > 0) CloseAfterNextTurn(loop_, std::move(below_));
   TlsHandshake* const handshake = std::exchange(handshake_, nullptr);
   Close();
   if (handshake != nullptr) return handshake->OnHandshake(reason);
-  if (user != nullptr) user->OnBroken(reason);
+  broken_ = reason;
+  if (user_ != nullptr) TellBroken();
+}
+
+void TlsStream::TellBroken() {
+  if (!broken_) return;  // closed since
+  const Error reason = *std::exchange(broken_, std::nullopt);
+  user_->OnBroken(reason);
 }
 
 // For failures found inside a call of the user's.
@@ -335,6 +355,7 @@ void TlsStream::BreakLater(const Error& reason) {
 }
 
 void TlsStream::Close() {
+  broken_.reset();
   if (stage_ == Stage::kClosed) return;
   // Else OpenSSL takes the end for a failure and spoils the session for later connections.
   const bool healthy = stage_ == Stage::kOpen && ssl_ != nullptr;

@@ -26,7 +26,10 @@ class TlsHandshake;
 
 class TlsStream final : public Stream, private StreamUser {
  public:
-  ~TlsStream() override { Close(); }
+  ~TlsStream() override {
+    Close();
+    *self_ = nullptr;
+  }
   TlsStream(const TlsStream&) = delete;
   TlsStream& operator=(const TlsStream&) = delete;
 
@@ -79,6 +82,7 @@ class TlsStream final : public Stream, private StreamUser {
   Error Failure();
   void Break(const Error& reason);
   void BreakLater(const Error& reason);
+  void TellBroken();
 
   reactor::Loop& loop_;
   std::unique_ptr<Stream> below_;
@@ -97,6 +101,8 @@ class TlsStream final : public Stream, private StreamUser {
 
   std::string server_name_;
   std::string protocol_;
+  std::optional<Error> broken_;           // and there was no user to tell
+  size_t lost_bytes_ = 0;                 // unsent when it broke
   std::unique_ptr<std::string> refusal_;  // why the server's certificate was not accepted
   std::array<char, 5> first_bytes_{};
   uint8_t first_count_ = 0;
@@ -109,6 +115,7 @@ class TlsStream final : public Stream, private StreamUser {
   bool below_held_ = false;
   bool below_ended_ = false;
   bool receive_ended_ = false;
+  bool end_owed_ = false;  // to the user that came after it was told
   bool end_wanted_ = false, end_sent_ = false;
   bool room_owed_ = false;  // more than kRoomBytes was unsent, and OnRoom was not called since
 };
