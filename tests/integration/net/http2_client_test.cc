@@ -212,6 +212,53 @@ TEST_P(Http2ClientTest, StopFailsWhatIsOpenAndWhatWaits) {
   EXPECT_EQ(after.Count("cancelled"), 1u);
 }
 
+TEST_P(Http2ClientTest, ACallerThatStartsAgainWhenStoppedFailsOnceInATurn) {
+  FramePeer peer(loop(), Loopback(), [&](FrameConnection& c, const Seen& frame) {
+    if (frame.type != kHeaders) Answering{}(c, frame);
+  });
+  Http2Client client(loop(), random_, Quick(), Dialler(peer.address()));
+  constexpr size_t kFailuresMax = 1000;  // the end of a loop without end
+  std::vector<std::unique_ptr<Http2Call>> calls;
+  const std::function<void()> start = [&] {
+    calls.push_back(std::make_unique<Http2Call>());
+    Http2Call& call = *calls.back();
+    call.on_last = [&] {
+      if (calls.size() < kFailuresMax) start();
+    };
+    call.exchange = client.Start({}, Get("/"), RequestBody::kNone, WhenFull::kWait, call);
+  };
+  start();
+  ASSERT_TRUE(RunUntil([&] { return client.counters().streams == 1; }));
+  client.Stop();
+  for (size_t turn = 1; turn <= 4; ++turn) {
+    loop_->RunTurn(clock_.Now());
+    EXPECT_LE(calls.size(), 1 + turn);
+  }
+  ASSERT_TRUE(RunUntil([&] { return calls.size() >= 10; }));
+  EXPECT_TRUE(calls[0]->Outcome().starts_with("cancelled")) << calls[0]->Outcome();
+}
+
+TEST_P(Http2ClientTest, ACallMayDestroyTheOtherExchangesWhenStopped) {
+  FramePeer peer(loop(), Loopback(), [&](FrameConnection& c, const Seen& frame) {
+    if (frame.type != kHeaders) Answering{}(c, frame);
+  });
+  Http2Client client(loop(), random_, Quick(), Dialler(peer.address()));
+  Calls calls(6);
+  StartAll(client, calls, WhenFull::kWait);
+  ASSERT_TRUE(RunUntil([&] { return client.counters().streams == 6; }));
+  for (Http2Call& call : calls.all) {
+    call.on_last = [&] {
+      for (Http2Call& other : calls.all) {
+        if (&other != &call) other.exchange.reset();
+      }
+    };
+  }
+  client.Stop();
+  RunFor(Milliseconds(10));
+  EXPECT_EQ(calls.Count("cancelled"), 1u);
+  EXPECT_EQ(calls.Count("nothing yet"), 5u);
+}
+
 TEST_P(Http2ClientTest, AClientMayGoBeforeItsExchanges) {
   FramePeer peer(loop(), Loopback(), Answering{.first = StreamsMax(1)});
   auto client = std::make_unique<Http2Client>(loop(), random_, Quick(), Dialler(peer.address()));

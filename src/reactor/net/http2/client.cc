@@ -232,10 +232,12 @@ void Http2Client::StopNow() {
   if (std::exchange(stopped_, true)) return;
   loop_.Disarm(timer_);
   stopping_.Cancel();
-  while (!exchanges_.empty()) {
-    exchanges_.back()->Fail(Error(ErrorCode::kCancelled, "the client was stopped"));
-  }
+  waiting_.clear();
   links_.clear();
+  // Later: a caller may start again in its call, and would be served here without end.
+  for (ClientExchange* exchange : exchanges_) {
+    exchange->FailLater(Error(ErrorCode::kCancelled, "the client was stopped"));
+  }
 }
 
 // ---- time
