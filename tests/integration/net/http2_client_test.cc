@@ -270,5 +270,47 @@ TEST_P(Http2ClientTest, AClientMayGoBeforeItsExchanges) {
   EXPECT_FALSE(calls.ended());
 }
 
+TEST_P(Http2ClientTest, ADestroyedClientCallsNobodyWhateverWasOnItsWay) {
+  FramePeer peer(loop(), Loopback(), Answering{});
+  auto client = std::make_unique<Http2Client>(loop(), random_, Quick(), Dialler(peer.address()));
+  Http2Call arrived, invalid, cancelled, late;
+  arrived.exchange = client->Start({}, Get("/"), RequestBody::kNone, WhenFull::kWait, arrived);
+  arrived.exchange->Hold();
+  ASSERT_TRUE(RunUntil([&] { return arrived.head && client->counters().streams == 0; }));
+
+  invalid.exchange =
+      client->Start({}, Get("not a path\n"), RequestBody::kNone, WhenFull::kWait, invalid);
+  CancelSource source;
+  Context context;
+  context.cancel = source.token();
+  cancelled.exchange =
+      client->Start(context, Get("/"), RequestBody::kNone, WhenFull::kWait, cancelled);
+  source.Cancel();
+  late.exchange = client->Start(Context{}.WithTimeout(clock_.Now(), -Seconds(1)), Get("/"),
+                                RequestBody::kNone, WhenFull::kWait, late);
+  client.reset();
+  arrived.exchange->Resume();
+  RunFor(Milliseconds(20));
+  EXPECT_EQ(arrived.body, "");
+  for (const Http2Call* call : {&arrived, &invalid, &cancelled, &late}) {
+    EXPECT_EQ(call->Outcome(), "nothing yet");
+  }
+}
+
+TEST_P(Http2ClientTest, AClientDestroyedAfterStopCallsNobody) {
+  FramePeer peer(loop(), Loopback(), Answering{});
+  auto client = std::make_unique<Http2Client>(loop(), random_, Quick(), Dialler(peer.address()));
+  Calls calls(2);
+  StartAll(*client, calls, WhenFull::kWait);
+  client->Stop();
+  loop_->RunTurn(clock_.Now());
+  ASSERT_EQ(calls.Count("nothing yet"), 2u) << "they are told in the turn after this one";
+  Calls after(1);
+  StartAll(*client, after, WhenFull::kWait);
+  client.reset();
+  RunFor(Milliseconds(20));
+  EXPECT_EQ(calls.Count("nothing yet") + after.Count("nothing yet"), 3u);
+}
+
 }  // namespace
 }  // namespace denselet::net

@@ -31,7 +31,7 @@ Http2Client::Http2Client(reactor::Loop& loop, Random& random, const Http2ClientO
 Http2Client::~Http2Client() {
   *self_ = nullptr;
   loop_.Disarm(timer_);
-  while (!exchanges_.empty()) exchanges_.back()->Detach();
+  while (!exchanges_.empty()) exchanges_.back()->Abandon();
   stopping_.Cancel();
 }
 

@@ -18,9 +18,7 @@ ClientExchange::ClientExchange(reactor::Loop& loop, const Context& context, Http
 
 ClientExchange::~ClientExchange() {
   *self_ = nullptr;
-  ended_ = true;
-  inner_.reset();
-  Detach();
+  Abandon();
 }
 
 void ClientExchange::Attach(Http2Client& client, Http2Client::Ticket ticket) {
@@ -31,6 +29,12 @@ void ClientExchange::Attach(Http2Client& client, Http2Client::Ticket ticket) {
 void ClientExchange::WatchCancel() {
   cancel_ = context_.cancel.OnCancel(
       [this] { FailLater(Error(ErrorCode::kCancelled, "nobody waits for the answer any more")); });
+}
+
+void ClientExchange::Abandon() {
+  ended_ = true;
+  inner_.reset();
+  Detach();
 }
 
 void ClientExchange::Detach() {

@@ -32,8 +32,8 @@ class ClientExchange final : public HttpExchange, private HttpClientCall {
   void Attach(Http2Client& client, Http2Client::Ticket ticket);
   // Until it is sent: then the connection does.
   void WatchCancel();
-  // The client is gone, or the exchange has ended.
-  void Detach();
+  // The client goes: no further call, not even what was posted or has arrived.
+  void Abandon();
   // On a connection that has a free stream.
   void SendOn(Http2Connection& connection);
   void Fail(const Error& reason);
@@ -54,6 +54,7 @@ class ClientExchange final : public HttpExchange, private HttpClientCall {
   void OnFailed(const Error& reason) override;
   void OnRoom() override { call_.OnRoom(); }
 
+  void Detach();
   bool MayRetry(const Error& reason) const;
   void SendKept();
   void DropKept();
