@@ -222,7 +222,8 @@ TEST_P(Http2ConnectionTest, GoAwayFailsWhatWasNotSeenAndLetsTheRestFinish) {
   ASSERT_TRUE(RunUntil([&] { return Requests(peer) == 2; }));
   peer.connections[0]->Send(GoAway(1, 0));
   ASSERT_TRUE(RunUntil([&] { return unseen.ended(); }));
-  EXPECT_EQ(unseen.error->code(), ErrorCode::kUnavailable);
+  EXPECT_EQ(unseen.Outcome(),
+            "unavailable: the server has not processed the request: GOAWAY (NO_ERROR)");
   EXPECT_TRUE(connection->draining());
   EXPECT_EQ(connection->free_streams(), 0u);
   after.exchange = connection->Start({}, Get("/3"), RequestBody::kNone, after);
@@ -231,7 +232,7 @@ TEST_P(Http2ConnectionTest, GoAwayFailsWhatWasNotSeenAndLetsTheRestFinish) {
   EXPECT_FALSE(seen.ended());
   peer.connections[0]->Send(Ok200(1, kEndStream));
   ASSERT_TRUE(RunUntil([&] { return seen.whole && user.reason.has_value(); }));
-  EXPECT_EQ(user.reason->message(), "the server said GOAWAY");
+  EXPECT_EQ(user.reason->message(), "the server said GOAWAY (NO_ERROR)");
 }
 
 TEST_P(Http2ConnectionTest, ResetsSayWhetherTheRequestMayHaveBeenProcessed) {

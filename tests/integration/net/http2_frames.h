@@ -48,8 +48,9 @@ inline std::string Ping() { return Frame(kPing, kNone, 0, "12345678"); }
 inline std::string Reset(uint32_t stream, uint32_t error) {
   return Frame(kReset, kNone, stream, Number(error, 4));
 }
-inline std::string GoAway(uint32_t last_stream, uint32_t error) {
-  return Frame(kGoAway, kNone, 0, Number(last_stream, 4) + Number(error, 4));
+inline std::string GoAway(uint32_t last_stream, uint32_t error, std::string_view debug_data = {}) {
+  return Frame(kGoAway, kNone, 0,
+               Number(last_stream, 4) + Number(error, 4) + std::string(debug_data));
 }
 inline std::string WindowUpdate(uint32_t stream, uint32_t by) {
   return Frame(kWindowUpdate, kNone, stream, Number(by, 4));

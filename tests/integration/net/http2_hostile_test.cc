@@ -127,8 +127,11 @@ std::vector<Hostile> HostileRows() {
        SaysAndCloses(OpenHeaders())},
       {"end within the body", kWhole, kUnknown, "closed the connection",
        SaysAndCloses(Ok200(1) + Data(1, "x"))},
-      {"end after GOAWAY", kWhole, kUnknown, "closed the connection", SaysAndCloses(GoAway(1, 2))},
-      {"GOAWAY before the request", kWhole, ErrorCode::kUnavailable, "", Says(GoAway(0, 11))},
+      {"end after GOAWAY", kWhole, kUnknown,
+       "the server closed the connection after GOAWAY (INTERNAL_ERROR, \"out of memory\")",
+       SaysAndCloses(GoAway(1, 2, "out of memory"))},
+      {"GOAWAY before the request", kWhole, ErrorCode::kUnavailable,
+       "the server said GOAWAY (ENHANCE_YOUR_CALM)", Says(GoAway(0, 11))},
   };
 }
 
@@ -177,6 +180,33 @@ void Http2HostileTest::Run(const Hostile& row) {
     EXPECT_EQ(Fetch(*victim), "200 ") << "the rest of the connection goes on";
   }
   EXPECT_EQ(Fetch(*bystander), "200 fine");
+}
+
+TEST_P(Http2HostileTest, TheReasonOfAGoAwayIsToldQuotedAndCut) {
+  const struct {
+    uint32_t error;
+    std::string debug_data, told;
+  } rows[] = {
+      {11, "too_many_pings", "GOAWAY (ENHANCE_YOUR_CALM, \"too_many_pings\")"},
+      {1, std::string("a\"b\\\n\0\xff", 7),
+       "GOAWAY (PROTOCOL_ERROR, \"a\\\"b\\\\\\x0a\\x00\\xff\")"},
+      {13, std::string(128, 'x'), "GOAWAY (HTTP_1_1_REQUIRED, \"" + std::string(128, 'x') + "\")"},
+      {14, std::string(16'000, 'x'), "GOAWAY (error 14, \"" + std::string(128, 'x') + "...\")"},
+      {0xffffffff, "", "GOAWAY (error 4294967295)"},
+  };
+  for (const auto& row : rows) {
+    FramePeer peer(loop(), Loopback(), [&](FrameConnection& c, const Seen& frame) {
+      if (frame.type != kHeaders) return Answering{}(c, frame);
+      c.Send(GoAway(0, row.error, row.debug_data));
+    });
+    Http2Watcher watcher;
+    const auto connection = Open(peer.address(), {}, &watcher);
+    Http2Call call;
+    call.exchange = connection->Start({}, Get("/"), RequestBody::kNone, call);
+    ASSERT_TRUE(RunUntil([&] { return watcher.reason.has_value() && call.ended(); }));
+    EXPECT_EQ(call.Outcome(), "unavailable: the server has not processed the request: " + row.told);
+    EXPECT_EQ(watcher.reason->message(), "the server said " + row.told);
+  }
 }
 
 TEST_P(Http2HostileTest, UnknownFramesAreSkipped) {

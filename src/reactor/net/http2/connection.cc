@@ -176,10 +176,12 @@ void Http2Connection::OnReceived(std::span<const std::byte> data) {
 }
 
 void Http2Connection::OnReceiveEnd() {
-  Break(Error(ErrorCode::kUnavailable, "the server closed the connection"));
+  Break(Error(ErrorCode::kUnavailable, "the server closed the connection" + AfterGoAway()));
 }
 
-void Http2Connection::OnBroken(const Error& reason) { Break(reason.With("connection broken")); }
+void Http2Connection::OnBroken(const Error& reason) {
+  Break(reason.With("connection broken" + AfterGoAway()));
+}
 
 void Http2Connection::ScheduleFlush() {
   if (flush_posted_ || closed_) return;
@@ -197,7 +199,8 @@ void Http2Connection::Flush() {
   TellRoom();
   TellStreams();
   if (draining_ && exchanges_.empty() && !closed_) {
-    Break(Error(ErrorCode::kUnavailable, "the server said GOAWAY"));
+    Break(Error(ErrorCode::kUnavailable,
+                goaway_.empty() ? "its stream ids are used up" : "the server said " + goaway_));
   }
 }
 

@@ -105,6 +105,8 @@ class Http2Connection final : public reactor::Deletable, private StreamUser {
   void Fail(Http2Exchange& exchange, const Error& reason);
   void FailUnsent(const Error& reason);
 
+  // For reasons that a GOAWAY before them explains: " after GOAWAY (...)", or nothing.
+  std::string AfterGoAway() const { return goaway_.empty() ? "" : " after " + goaway_; }
   void Break(const Error& reason);
   void DropSession();
 
@@ -134,6 +136,7 @@ class Http2Connection final : public reactor::Deletable, private StreamUser {
   std::optional<TimePoint> pinged_at_;
   std::optional<Error> fault_;  // found by nghttp2, which says GOAWAY
   std::string detail_;          // its last words
+  std::string goaway_;          // the server's, as GoAwayText; empty: it said none
   bool in_session_ = false;     // nghttp2 is on the stack
   bool flush_posted_ = false;
   bool streams_changed_ = false;

@@ -11,6 +11,7 @@
 
 #include "reactor/net/http2/connection.h"
 #include "reactor/net/http2/exchange.h"
+#include "reactor/net/http2/goaway.h"
 
 namespace denselet::net {
 namespace {
@@ -146,7 +147,11 @@ struct SessionEvents::Impl {
       case NGHTTP2_GOAWAY:
         connection.draining_ = true;
         connection.streams_changed_ = true;
-        connection.FailUnsent(Error(ErrorCode::kUnavailable, "the server said GOAWAY"));
+        connection.goaway_ =
+            GoAwayText(frame->goaway.error_code,
+                       Text(frame->goaway.opaque_data, frame->goaway.opaque_data_len));
+        connection.FailUnsent(
+            Error(ErrorCode::kUnavailable, "the server said " + connection.goaway_));
         break;
       default:
         if (Http2Exchange* exchange = Find(session, frame->hd.stream_id)) {
@@ -210,7 +215,10 @@ struct SessionEvents::Impl {
                          uint32_t error) {
     const std::string name = nghttp2_http2_strerror(error);
     if (error == NGHTTP2_REFUSED_STREAM) {
-      return Error(ErrorCode::kUnavailable, "the server has not processed the request: " + name);
+      // Without a reset it is nghttp2's word for a stream beyond the last that GOAWAY names.
+      const bool by_goaway = !exchange.reset_by_peer_ && !connection.goaway_.empty();
+      return Error(ErrorCode::kUnavailable, "the server has not processed the request: " +
+                                                (by_goaway ? connection.goaway_ : name));
     }
     if (exchange.reset_by_peer_) {
       return Error(ErrorCode::kUnknownOutcome, "the server reset the stream: " + name);
