@@ -29,6 +29,15 @@ function(denselet_test name)
   target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}")
   target_compile_definitions(${name} PRIVATE DENSELET_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gmock GTest::gtest GTest::gtest_main denselet_warnings)
+  if(DENSELET_SANITIZE)
+    # A process for each case would spend most of its time starting up.
+    foreach(part RANGE 7)
+      add_test(NAME ${name}.part_${part} COMMAND ${name})
+      set_tests_properties(${name}.part_${part} PROPERTIES
+        LABELS ${ARG_LAYER} TIMEOUT 300 ENVIRONMENT "GTEST_TOTAL_SHARDS=8;GTEST_SHARD_INDEX=${part}")
+    endforeach()
+    return()
+  endif()
   gtest_discover_tests(${name}
     DISCOVERY_MODE PRE_TEST
     DISCOVERY_TIMEOUT 60
