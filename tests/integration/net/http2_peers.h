@@ -26,7 +26,7 @@ inline std::string Pattern(size_t bytes) {
 }
 
 // A call that checks the order of what it is told.
-class Http2Call : public HttpClientCall {
+class Http2Call final : public HttpClientCall {
  public:
   void OnHead(HttpResponseHead got) override {
     CHECK(!head && !ended());
