@@ -18,7 +18,7 @@ constexpr std::string_view kBetween = "====\n";
 
 std::string TakePart(std::string_view& input) {
   const size_t end = input.find(kBetween);
-  const std::string part(input.substr(0, end));
+  std::string part(input.substr(0, end));
   input.remove_prefix(end == input.npos ? input.size() : end + kBetween.size());
   return part;
 }

@@ -48,7 +48,7 @@ class Http1CurlTest : public Http1ServerFixture {
   }
 
   std::string BigFile(size_t bytes) {
-    const std::string path = testing::TempDir() + "http1_curl_" + std::to_string(getpid());
+    std::string path = testing::TempDir() + "http1_curl_" + std::to_string(getpid());
     std::ofstream(path, std::ios::binary) << std::string(bytes, 'b');
     return path;
   }

@@ -123,7 +123,7 @@ Status Http2Connection::Submit(const Context& context, const HttpRequest& reques
   head.reserve(4 + request.headers.entries().size());
   const uint32_t bytes_max =
       nghttp2_session_get_remote_settings(session_, NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE);
-  if (const Status made = MakeRequestHead(request, bytes_max, head); !made) return made;
+  if (Status made = MakeRequestHead(request, bytes_max, head); !made) return made;
   const int32_t id = SessionEvents::Submit(*this, head, body, exchange);
   if (id < 0) {
     draining_ = true;  // its stream ids are used up

@@ -42,7 +42,7 @@ Status CheckLine(const HttpRequest& request) {
 }  // namespace
 
 Status MakeRequestHead(const HttpRequest& request, size_t bytes_max, RequestHead& head) {
-  if (const Status line = CheckLine(request); !line) return line;
+  if (Status line = CheckLine(request); !line) return line;
   head.emplace_back(":method", request.method);
   head.emplace_back(":scheme", request.scheme);
   head.emplace_back(":authority", request.authority);
