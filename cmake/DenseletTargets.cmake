@@ -18,8 +18,8 @@ function(denselet_program name)
   endif()
 endfunction()
 
-# denselet_test(NAME SOURCES... LAYER layer [LIBS ...]): a GoogleTest program whose every case is a ctest test with the
-# layer as its label.
+# denselet_test(NAME SOURCES... LAYER layer [LIBS ...]): a GoogleTest program with the layer as its label: every case a
+# ctest test, or eight parts of the program under sanitizers.
 function(denselet_test name)
   cmake_parse_arguments(ARG "" "LAYER" "LIBS" ${ARGN})
   if(DENSELET_FUZZ)

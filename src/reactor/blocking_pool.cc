@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "reactor/cpus.h"
+#include "reactor/signals_blocked.h"
 
 namespace denselet::reactor {
 
@@ -98,22 +99,6 @@ Error InCall(const BlockingCall& call, ErrorCode code, const char* message) {
   const Error error(code, message);
   return call.subject.empty() ? error.With(call.doing) : error.With(call.doing, call.subject);
 }
-
-// A thread is born with its maker's mask: so a worker never takes a signal meant for the process.
-class AllSignalsBlocked {
- public:
-  AllSignalsBlocked() {
-    sigset_t all;
-    ::sigfillset(&all);
-    CHECK(::pthread_sigmask(SIG_SETMASK, &all, &before_) == 0);
-  }
-  ~AllSignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
-  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 }  // namespace
 

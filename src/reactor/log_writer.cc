@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "reactor/signals_blocked.h"
 #include "reactor/unique_fd.h"
 
 namespace denselet::reactor {
@@ -246,22 +247,6 @@ size_t Output::WriteBytes() {
   }
   return written;
 }
-
-// A thread is born with its maker's mask. Blocked, SIGPIPE becomes the EPIPE that we handle.
-class AllSignalsBlocked {
- public:
-  AllSignalsBlocked() {
-    sigset_t all;
-    ::sigfillset(&all);
-    CHECK(::pthread_sigmask(SIG_SETMASK, &all, &before_) == 0);
-  }
-  ~AllSignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
-  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 }  // namespace
 

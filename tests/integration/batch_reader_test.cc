@@ -19,20 +19,10 @@
 
 #include "tests/integration/loop_fixture.h"
 #include "tests/integration/resources.h"
+#include "tests/integration/test_files.h"
 
 namespace denselet::reactor {
 namespace {
-
-std::string Content(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
-void Put(const std::string& path, std::string_view content) {
-  std::ofstream(path, std::ios::binary) << content;
-}
 
 // A process that lives until told, for files of procfs that vanish.
 class Child {
@@ -281,17 +271,6 @@ TEST_P(BatchReaderTest, ARemovedAndMadeAgainCgroupIsReadAgain) {
   EXPECT_EQ(ReadAll({file}).content.at(file.key).error().code(), ErrorCode::kNotFound);
 }
 
-TEST_P(BatchReaderTest, AFileThatComesInPartsIsReadWhole) {
-  const std::string expected = Content("/proc/crypto");
-  if (expected.size() <= 4096) GTEST_SKIP() << "nothing here comes in parts";
-  MakeReader({.bytes_max = expected.size()});
-  const BatchFileId file = *reader_->Add("/proc/crypto", FileForm::kLines);
-  EXPECT_EQ(*ReadAll({file}).content.at(file.key), expected);
-  MakeReader({.bytes_max = expected.size() - 1});
-  const BatchFileId longer = *reader_->Add("/proc/crypto", FileForm::kLines);
-  EXPECT_EQ(ReadAll({longer}).content.at(longer.key).error().code(), ErrorCode::kOverloaded);
-}
-
 // /proc/self/maps has the paths of mapped files: here one line of 1.5 kB and then one of 3 kB,
 // before all others. They do not fit a page together, so the first read ends early.
 TEST_P(BatchReaderTest, AFileOfLinesIsReadToItsEndHoweverEarlyTheFirstReadEnds) {
@@ -303,6 +282,10 @@ TEST_P(BatchReaderTest, AFileOfLinesIsReadToItsEndHoweverEarlyTheFirstReadEnds) 
   EXPECT_NE(content.find(first.path() + "\n"), std::string::npos);
   EXPECT_NE(content.find(second.path() + "\n"), std::string::npos);
   EXPECT_NE(content.find("[stack]"), std::string::npos);
+
+  MakeReader({.bytes_max = 4096, .reads_per_turn_max = 1});
+  const BatchFileId longer = *reader_->Add("/proc/self/maps", FileForm::kLines);
+  EXPECT_EQ(ReadAll({longer}).content.at(longer.key).error().code(), ErrorCode::kOverloaded);
 }
 
 TEST_P(BatchReaderTest, OneRecordIsReadByOneCallAndStillWhole) {

@@ -22,20 +22,10 @@
 #include "reactor/pool_file_system.h"
 #include "tests/integration/loop_fixture.h"
 #include "tests/integration/resources.h"
+#include "tests/integration/test_files.h"
 
 namespace denselet::reactor {
 namespace {
-
-std::string Content(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
-void Put(const std::string& path, std::string_view content) {
-  std::ofstream(path, std::ios::binary) << content;
-}
 
 std::vector<std::string> Names(const std::string& directory) {
   std::vector<std::string> names;

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reactor/event_loop.h"
@@ -20,6 +21,30 @@ inline std::vector<Backend> AvailableBackends() {
   return backends;
 }
 
+// None where this kernel has no io_uring or forbids it.
+inline std::vector<Backend> UringIfAvailable() {
+  std::vector<Backend> backends = AvailableBackends();
+  std::erase(backends, Backend::kEpoll);
+  return backends;
+}
+
+inline constexpr Duration kPatience = Seconds(20);
+
+// Turns until `done()`; fails the test when that takes longer than kPatience.
+template <class Predicate>
+[[nodiscard]] bool RunLoopUntil(EventLoop& loop, const Clock& clock, Predicate done) {
+  const TimePoint limit = After(clock.Now(), kPatience);
+  while (!done()) {
+    if (clock.Now() > limit) {
+      ADD_FAILURE() << "nothing happened for " << FormatDuration(kPatience);
+      return false;
+    }
+    // Short sleeps: what makes done() true may happen before the loop would go to sleep for long.
+    loop.RunTurn(After(clock.Now(), Milliseconds(2)));
+  }
+  return true;
+}
+
 inline std::string NameOfBackend(const testing::TestParamInfo<Backend>& info) {
   return std::string(BackendName(info.param));
 }
@@ -28,26 +53,14 @@ inline std::string NameOfBackend(const testing::TestParamInfo<Backend>& info) {
 // {...}
 class LoopTest : public testing::TestWithParam<Backend> {
  protected:
-  static constexpr Duration kPatience = Seconds(20);
-
   LoopTest() : loop_(*MakeEventLoop(GetParam(), clock_)) {}
 
   Loop& loop() { return *loop_; }
   Io& io() { return loop_->io(); }
 
-  // Turns until `done()`; fails the test when that takes longer than kPatience.
   template <class Predicate>
   [[nodiscard]] bool RunUntil(Predicate done) {
-    const TimePoint limit = After(clock_.Now(), kPatience);
-    while (!done()) {
-      if (clock_.Now() > limit) {
-        ADD_FAILURE() << "nothing happened for " << FormatDuration(kPatience);
-        return false;
-      }
-      // Short sleeps: what makes done() true may happen before the loop would go to sleep for long.
-      loop_->RunTurn(After(clock_.Now(), Milliseconds(2)));
-    }
-    return true;
+    return RunLoopUntil(*loop_, clock_, std::move(done));
   }
 
   RealClock clock_;

@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cerrno>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <thread>
@@ -17,6 +16,7 @@
 #include "reactor/api/io.h"
 #include "reactor/unique_fd.h"
 #include "tests/integration/loop_fixture.h"
+#include "tests/integration/resources.h"
 
 namespace denselet::reactor {
 namespace {
@@ -347,12 +347,8 @@ TEST_P(RealLoopTest, WhatATimerOwnsMayUseTheLoopWhenBothEnd) {
 }
 
 TEST_P(RealLoopTest, WhatWasAcceptedAndNotToldIsClosedWithTheLoop) {
-  const auto count = [] {
-    const std::filesystem::directory_iterator all("/proc/self/fd");
-    return std::distance(begin(all), end(all));
-  };
   loop_.reset();
-  const auto before = count();
+  const size_t before = OpenDescriptors();
   loop_ = *MakeEventLoop(GetParam(), clock_);
   const int listener = io().Socket(AF_INET, SOCK_STREAM);
   sockaddr_in address{};
@@ -369,7 +365,7 @@ TEST_P(RealLoopTest, WhatWasAcceptedAndNotToldIsClosedWithTheLoop) {
   loop_.reset();
   ::close(client);
   ::close(listener);
-  EXPECT_EQ(count(), before);
+  EXPECT_EQ(OpenDescriptors(), before);
 }
 
 TEST_P(RealLoopTest, ASleepingLoopIsWokenByAnotherThread) {

@@ -12,7 +12,9 @@
 
 namespace denselet::net {
 
-// kDeadlineExceeded, kCancelled, or what the system call said (kUnavailable when refused).
+// How long to wait is the context's: without a deadline as long as the kernel tries, and for a full
+// unix listener until there is room. kDeadlineExceeded, kCancelled, or what the system call said
+// (kUnavailable when refused).
 void Connect(reactor::Loop& loop, const Context& context, const Address& address,
              reactor::Done<std::unique_ptr<Socket>> done);
 

@@ -57,7 +57,8 @@ class Socket final : public Stream {
   std::optional<Error> broken_;    // and there was no user to tell
   size_t lost_bytes_ = 0;          // unsent when it broke
   std::shared_ptr<Socket*> self_;  // shared with posted tasks; made when first needed
-  std::string early_;  // received while held: what was on its way when Hold() was called
+  std::string early_;  // received while held: what the loop had on its way when Hold() was called,
+                       // no more than its receive buffers
   std::optional<int32_t> receive_result_;  // how receiving ended, not told yet or told
   std::string waiting_;                    // behind what is being sent
 };

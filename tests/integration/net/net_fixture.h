@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +12,7 @@
 #include "reactor/net/connect.h"
 #include "reactor/net/listener.h"
 #include "tests/integration/loop_fixture.h"
+#include "tests/integration/resources.h"
 
 namespace denselet::net {
 
@@ -35,10 +35,7 @@ inline std::string NameOfLoop(const testing::TestParamInfo<LoopKind>& info) {
   return "?";
 }
 
-inline size_t OpenDescriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return static_cast<size_t>(std::distance(begin(all), end(all)));
-}
+using reactor::OpenDescriptors;
 
 // Keeps what a stream tells.
 struct Recorder final : StreamUser {
@@ -75,8 +72,6 @@ struct Recorder final : StreamUser {
 
 class NetTest : public testing::TestWithParam<LoopKind> {
  protected:
-  static constexpr Duration kPatience = Seconds(20);
-
   NetTest() {
     const bool epoll = GetParam() == LoopKind::kEpoll;
     loop_ = *reactor::MakeEventLoop(
@@ -88,15 +83,7 @@ class NetTest : public testing::TestWithParam<LoopKind> {
 
   template <class Predicate>
   [[nodiscard]] bool RunUntil(Predicate done) {
-    const TimePoint limit = After(clock_.Now(), kPatience);
-    while (!done()) {
-      if (clock_.Now() > limit) {
-        ADD_FAILURE() << "nothing happened for " << FormatDuration(kPatience);
-        return false;
-      }
-      loop_->RunTurn(After(clock_.Now(), Milliseconds(2)));
-    }
-    return true;
+    return reactor::RunLoopUntil(*loop_, clock_, std::move(done));
   }
   void RunTurns(int turns) {
     for (int i = 0; i < turns; ++i) loop_->RunTurn(loop_->Now());

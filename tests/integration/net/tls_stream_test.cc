@@ -332,10 +332,9 @@ TEST_P(TlsStreamTest, ServerThatDisappearsBreaksTheStream) {
 // objects are most of it (connection, two ciphers, the server's certificates); ours are below 1 kB.
 // With TLS 1.3 OpenSSL also keeps the 16 kB for writing that it took while it read a ticket, until
 // the next writing; SSL_free_buffers would take those that hold a part of a record as well.
+// Not with sanitizers, which have an allocator of their own.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_P(TlsStreamTest, IdleConnectionHoldsNoBuffers) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers have an allocator of their own";
-#endif
   constexpr size_t kConnections = 50;
   constexpr size_t kIdleBytesMax = 36'000;
   const auto context = MakeServerContext(server_);
@@ -355,6 +354,7 @@ TEST_P(TlsStreamTest, IdleConnectionHoldsNoBuffers) {
   RecordProperty("bytes", std::to_string(each));
   EXPECT_LT(each, kIdleBytesMax);
 }
+#endif
 
 TEST_P(TlsStreamTest, StreamOverAStreamIsAStream) {
   const auto context = MakeServerContext(server_);
