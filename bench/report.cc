@@ -29,6 +29,16 @@ void Report::Ratio(const std::string& key, const std::string& work, double ours,
                    goal > 0 ? ">= " + Text(goal) + (met ? "" : "  MISSED") : ""});
 }
 
+void Report::Cost(const std::string& key, const std::string& work, double ours, double theirs,
+                  const std::string& unit, double limit) {
+  const double ratio = ours / theirs;
+  numbers_[key] = ratio;
+  const bool met = ratio <= limit;
+  missed_ |= !met;
+  rows_.push_back({work, Text(ours) + " " + unit, Text(theirs) + " " + unit, Text(ratio),
+                   "<= " + Text(limit) + (met ? "" : "  MISSED")});
+}
+
 void Report::AtMost(const std::string& key, const std::string& work, double measured,
                     const std::string& unit, double limit) {
   numbers_[key] = measured;

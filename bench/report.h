@@ -19,6 +19,10 @@ class Report {
   // MISSED.
   void Ratio(const std::string& key, const std::string& work, double ours, double theirs,
              const std::string& unit, double goal);
+  // A comparison by cost: how many times the reference's cost is ours? Above `limit` the row says
+  // MISSED.
+  void Cost(const std::string& key, const std::string& work, double ours, double theirs,
+            const std::string& unit, double limit);
   // A bound from above on something measured.
   void AtMost(const std::string& key, const std::string& work, double measured,
               const std::string& unit, double limit);

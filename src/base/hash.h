@@ -23,4 +23,20 @@ constexpr uint64_t Fnv1a64(std::string_view data, uint64_t hash = 0xcbf29ce48422
 using Fnv128 = std::array<uint8_t, 16>;
 Fnv128 Fnv1a128(std::string_view data);
 
+// The same, of a text that comes in parts.
+class Fnv1a128Stream {
+ public:
+  void Add(std::string_view data) {
+    for (const char c : data) hash_ = (hash_ ^ static_cast<uint8_t>(c)) * kPrime;
+  }
+  Fnv128 Sum() const;
+
+ private:
+  __extension__ using Uint128 = unsigned __int128;
+  static constexpr Uint128 kOffset = (Uint128{0x6c62272e07bb0142u} << 64) | 0x62b821756295c58du;
+  static constexpr Uint128 kPrime = (Uint128{0x1000000} << 64) | 0x13bu;
+
+  Uint128 hash_ = kOffset;
+};
+
 }  // namespace denselet

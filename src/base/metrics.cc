@@ -67,6 +67,7 @@ class Family {
                           .label_names = {def_->labels.begin(), def_->labels.end()},
                           .bounds = {def_->buckets.begin(), def_->buckets.end()}};
     family.series.reserve(series_.size());
+    // tidy: allow random-order because Normalize sorts the series of a snapshot
     for (const auto& [values, cell] : series_) family.series.push_back(SnapshotOf(cell, values));
     return family;
   }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 
 #include "base/check.h"
 
@@ -18,6 +19,32 @@ void AppendDecimal(std::string& out, uint64_t value, uint64_t unit) {
     out += static_cast<char>('0' + fraction / digit);
     fraction %= digit;
   }
+}
+
+constexpr int64_t kNanosPerSecond = 1'000'000'000;
+constexpr int64_t kDaySeconds = 86'400;
+
+int64_t FloorDivide(int64_t value, int64_t by) { return value / by - (value % by < 0 ? 1 : 0); }
+
+// std::chrono's years end at 32767; a Timestamp's do not.
+struct LongDate {
+  long long year;
+  int month, day;
+};
+
+// The calendar repeats itself every 400 years.
+LongDate DateOfDay(int64_t day) {
+  constexpr int64_t kCycleDays = 146'097;
+  const int64_t cycle = FloorDivide(day, kCycleDays);
+  const auto rest = static_cast<int>(day - cycle * kCycleDays);
+  const std::chrono::year_month_day date{std::chrono::sys_days{std::chrono::days{rest}}};
+  return {.year = static_cast<int>(date.year()) + cycle * 400,
+          .month = static_cast<int>(static_cast<unsigned>(date.month())),
+          .day = static_cast<int>(static_cast<unsigned>(date.day()))};
+}
+
+int SecondOfDay(int64_t seconds) {
+  return static_cast<int>(seconds - FloorDivide(seconds, kDaySeconds) * kDaySeconds);
 }
 
 }  // namespace
@@ -42,33 +69,58 @@ std::string FormatDuration(Duration d) {
 }
 
 CivilTime ToCivil(WallTime t) {
-  using Days = std::chrono::duration<int64_t, std::ratio<86400>>;
-  const auto days = std::chrono::floor<Days>(t.time_since_epoch());
-  const std::chrono::year_month_day date{
-      std::chrono::sys_days{std::chrono::days{static_cast<int>(days.count())}}};
-  // Not t - days: the first day of the range begins before WallTime::min().
-  Duration rest = t.time_since_epoch() % Days(1);
-  if (rest < Duration::zero()) rest += Days(1);
-  const std::chrono::hh_mm_ss<Duration> time{rest};
-  return CivilTime{.year = static_cast<int>(date.year()),
-                   .month = static_cast<int>(static_cast<unsigned>(date.month())),
-                   .day = static_cast<int>(static_cast<unsigned>(date.day())),
-                   .hour = static_cast<int>(time.hours().count()),
-                   .minute = static_cast<int>(time.minutes().count()),
-                   .second = static_cast<int>(time.seconds().count()),
-                   .nanosecond = static_cast<int>(time.subseconds().count())};
+  const Timestamp stamp = ToTimestamp(t);
+  const LongDate date = DateOfDay(FloorDivide(stamp.seconds, kDaySeconds));
+  const int second = SecondOfDay(stamp.seconds);
+  return CivilTime{.year = static_cast<int>(date.year),
+                   .month = date.month,
+                   .day = date.day,
+                   .hour = second / 3600,
+                   .minute = second / 60 % 60,
+                   .second = second % 60,
+                   .nanosecond = stamp.nanos};
+}
+
+Timestamp ToTimestamp(WallTime t) {
+  const int64_t ns = t.time_since_epoch().count();
+  const int64_t seconds = FloorDivide(ns, kNanosPerSecond);
+  // Not ns - seconds * ...: the second in which the range begins begins before it.
+  const int64_t rest = ns % kNanosPerSecond;
+  return {.seconds = seconds,
+          .nanos = static_cast<int32_t>(rest < 0 ? rest + kNanosPerSecond : rest)};
+}
+
+WallTime ToWallTime(Timestamp t) {
+  // Towards zero first: the product of the lowest second and a thousand million does not fit, its
+  // sum with the nanoseconds may.
+  int64_t seconds = t.seconds, nanos = t.nanos, product = 0, sum = 0;
+  if (seconds < 0 && nanos > 0) {
+    ++seconds;
+    nanos -= kNanosPerSecond;
+  }
+  if (__builtin_mul_overflow(seconds, kNanosPerSecond, &product) ||
+      __builtin_add_overflow(product, nanos, &sum)) {
+    return t.seconds < 0 ? WallTime::min() : WallTime::max();
+  }
+  return WallTime(Duration(sum));
 }
 
 std::string FormatRfc3339(WallTime t, int fraction_digits) {
+  return FormatRfc3339(ToTimestamp(t), fraction_digits);
+}
+
+std::string FormatRfc3339(Timestamp t, int fraction_digits) {
   CHECK(fraction_digits == 0 || fraction_digits == 3 || fraction_digits == 6 ||
         fraction_digits == 9);
-  const CivilTime c = ToCivil(t);
-  std::array<char, 48> text;
-  std::snprintf(text.data(), text.size(), "%04d-%02d-%02dT%02d:%02d:%02d", c.year, c.month, c.day,
-                c.hour, c.minute, c.second);
+  const LongDate date = DateOfDay(FloorDivide(t.seconds, kDaySeconds));
+  const int second = SecondOfDay(t.seconds);
+  std::array<char, 64> text;
+  std::snprintf(text.data(), text.size(), "%s%04lld-%02d-%02dT%02d:%02d:%02d",
+                date.year < 0 ? "-" : "", std::llabs(date.year), date.month, date.day,
+                second / 3600, second / 60 % 60, second % 60);
   std::string out(text.data());
   if (fraction_digits > 0) {
-    std::snprintf(text.data(), text.size(), ".%09d", c.nanosecond);
+    std::snprintf(text.data(), text.size(), ".%09d", t.nanos);
     out.append(text.data(), static_cast<size_t>(fraction_digits) + 1);
   }
   return out + 'Z';

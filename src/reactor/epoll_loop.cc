@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace denselet::reactor {
 namespace {
@@ -155,6 +156,10 @@ OpId EpollLoop::Start(Op op) {
   int32_t result = 0;
   if (fd < 0) {
     Finish(*key, -EBADF);
+  } else if (ops_.Find(*key)->kind == Kind::kReceiveStream && !HasWaiterFor(fd, EPOLLIN)) {
+    // Looked at once before it waits: a connection that is closed with the first answer in hand, or
+    // that comes with a request, is then spared a registration.
+    finished_.push_back({*key, kMayReceive});
   } else if (!HasWaiterFor(fd, ops_.Find(*key)->events) && Try(*ops_.Find(*key), 0, result)) {
     Finish(*key, result);
   } else {
@@ -199,26 +204,37 @@ bool EpollLoop::Try(Op& op, uint32_t ready_events, int32_t& result) {
       result = ResultOf(::accept4(op.fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
       return !WouldBlock(result);
     case Kind::kConnect:
-      if (!op.connecting) {
-        op.connecting = true;
-        result = ResultOf(::connect(op.fd, reinterpret_cast<const sockaddr*>(op.address.get()),
-                                    static_cast<socklen_t>(op.size)));
-        // A unix socket whose listener's queue is full says EAGAIN and tells nobody when there is
-        // room: the caller tries again, as it does for ECONNREFUSED.
-        return result != -EINPROGRESS;
-      }
-      if (ready_events == 0) return false;
-      int error = 0;
-      socklen_t size = sizeof error;
-      result = ResultOf(::getsockopt(op.fd, SOL_SOCKET, SO_ERROR, &error, &size));
-      if (result == 0) result = -error;
-      return true;
+      return TryConnect(op, ready_events, result);
   }
   return true;
 }
 
+bool EpollLoop::TryConnect(Op& op, uint32_t ready_events, int32_t& result) {
+  if (!op.connecting) {
+    op.connecting = true;
+    result = ResultOf(::connect(op.fd, reinterpret_cast<const sockaddr*>(op.address.get()),
+                                static_cast<socklen_t>(op.size)));
+    // A unix socket whose listener's queue is full says EAGAIN and tells nobody when there is
+    // room: the caller tries again, as it does for ECONNREFUSED.
+    if (result != -EINPROGRESS) return true;
+    // Within this machine it is done by now; asking costs less than a registration.
+    pollfd poll{.fd = op.fd, .events = POLLOUT, .revents = 0};
+    if (::poll(&poll, 1, 0) > 0) ready_events = static_cast<uint32_t>(poll.revents);
+  }
+  if (ready_events == 0) return false;
+  result = 0;
+  if ((ready_events & (EPOLLERR | EPOLLHUP)) == 0) return true;  // connected
+  int error = 0;
+  socklen_t size = sizeof error;
+  result = ResultOf(::getsockopt(op.fd, SOL_SOCKET, SO_ERROR, &error, &size));
+  if (result == 0) result = -error;
+  return true;
+}
+
 void EpollLoop::Finish(SlotKey key, int32_t result) {
-  ops_.Find(key)->finished = true;
+  Op& op = *ops_.Find(key);
+  op.finished = true;
+  op.waiting = false;
   finished_.push_back({key, result});
 }
 
@@ -228,6 +244,7 @@ void EpollLoop::AddWaiter(SlotKey key, int fd) {
   // The number may be another file's since.
   if (waiters_[index].ops.empty()) waiters_[index].standing = 0;
   waiters_[index].ops.push_back(key);
+  ops_.Find(key)->waiting = true;
   if (const int error = ArmDescriptor(fd); error != 0) {
     RemoveWaiter(key, fd);
     Finish(key, -error);
@@ -235,6 +252,7 @@ void EpollLoop::AddWaiter(SlotKey key, int fd) {
 }
 
 void EpollLoop::RemoveWaiter(SlotKey key, int fd) {
+  if (!std::exchange(ops_.Find(key)->waiting, false)) return;
   Waiters& waiters = waiters_[static_cast<size_t>(fd)];
   std::erase(waiters.ops, key);
   if (ops_.Find(key)->kind != Kind::kReceiveStream) return;
@@ -304,6 +322,10 @@ void EpollLoop::OnReady(int fd, uint32_t events) {
 void EpollLoop::Cancel(OpId id) {
   Op* op = ops_.Find(id.key);
   if (op == nullptr || op->finished) return;
+  if (op->running) {
+    op->cancelled = true;
+    return;
+  }
   RemoveWaiter(id.key, op->fd);
   Finish(id.key, -ECANCELED);
 }
@@ -345,15 +367,23 @@ void EpollLoop::RunReceived(SlotKey key) {
   if (op == nullptr || op->finished) return;  // cancelled since
   const ssize_t got = ::recv(op->fd, buffer_.get(), kReceiveBufferBytes, MSG_DONTWAIT);
   const int32_t result = ResultOf(got);
-  if (WouldBlock(result)) return;
-  if (result <= 0) {
-    RemoveWaiter(key, op->fd);
-    return ops_.Remove(key)->received(result, {});
+  if (!WouldBlock(result)) {
+    if (result <= 0) return EndReceive(key, result);
+    // Out of its slot while it runs: it may start operations, which moves slots.
+    op->running = true;
+    IoReceived received = std::move(op->received);
+    received(result, {buffer_.get(), static_cast<size_t>(result)});
+    op = ops_.Find(key);
+    op->received = std::move(received);
+    op->running = false;
+    if (op->cancelled) return EndReceive(key, -ECANCELED);
   }
-  // Out of its slot while it runs: it may start operations, which moves slots.
-  IoReceived received = std::move(op->received);
-  received(result, {buffer_.get(), static_cast<size_t>(result)});
-  ops_.Find(key)->received = std::move(received);
+  if (!op->waiting) AddWaiter(key, op->fd);
+}
+
+void EpollLoop::EndReceive(SlotKey key, int32_t result) {
+  RemoveWaiter(key, ops_.Find(key)->fd);
+  ops_.Remove(key)->received(result, {});
 }
 
 void EpollLoop::WakeUp() {

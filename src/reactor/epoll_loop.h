@@ -36,6 +36,9 @@ class EpollLoop final : public EventLoop, private KernelIo {
     Kind kind;
     bool connecting = false;  // the connect was started; readiness tells how it ended
     bool finished = false;    // its result stands in the ready list
+    bool waiting = false;     // among the waiters of its descriptor
+    bool running = false;     // in its callback, of a ReceiveStream
+    bool cancelled = false;   // while running: ends when that has returned
     int fd;
     uint32_t events;  // what it waits for
     std::byte* data = nullptr;
@@ -80,6 +83,7 @@ class EpollLoop final : public EventLoop, private KernelIo {
   OpId Start(Op op);
   // One try of the system call: its result, or nothing when it would block.
   static bool Try(Op& op, uint32_t ready_events, int32_t& result);
+  static bool TryConnect(Op& op, uint32_t ready_events, int32_t& result);
   bool HasWaiterFor(int fd, uint32_t events);
   void Finish(SlotKey key, int32_t result);
   void AddWaiter(SlotKey key, int fd);
@@ -88,6 +92,7 @@ class EpollLoop final : public EventLoop, private KernelIo {
   void OnReady(int fd, uint32_t events);
   size_t RunFinished();
   void RunReceived(SlotKey key);
+  void EndReceive(SlotKey key, int32_t result);
 
   const UniqueFd epoll_;
   const UniqueFd wake_;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <limits>
 #include <memory>
@@ -289,6 +290,18 @@ Status MakeDirectories(const std::string& path, uint32_t mode) {
 }
 
 Status Unlink(const std::string& path) { return Check(::unlink(path.c_str()), "unlink", path); }
+
+Status Symlink(const std::string& target, const std::string& path) {
+  return Check(::symlink(target.c_str(), path.c_str()), "link", path);
+}
+
+Result<std::string> ReadLink(const std::string& path) {
+  std::string target(PATH_MAX, '\0');  // no link leads to more
+  const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
+  if (size < 0) return Failed("read link", path);
+  target.resize(static_cast<size_t>(size));
+  return target;
+}
 
 Status RemoveDirectory(const std::string& path) {
   return Check(::rmdir(path.c_str()), "remove directory", path);

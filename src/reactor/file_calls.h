@@ -29,6 +29,8 @@ Status SyncDirectory(const std::string& path);
 Status Rename(const std::string& from, const std::string& to);
 Status MakeDirectories(const std::string& path, uint32_t mode);
 Status Unlink(const std::string& path);
+Status Symlink(const std::string& target, const std::string& path);
+Result<std::string> ReadLink(const std::string& path);
 Status RemoveDirectory(const std::string& path);
 Result<FileInfo> Stat(const std::string& path);
 Result<std::vector<DirectoryEntry>> List(const std::string& path, size_t entries_max);

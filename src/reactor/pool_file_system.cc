@@ -176,6 +176,21 @@ void PoolFileSystem::Unlink(Context context, std::string path, Done<Unit> done) 
       context, {"unlink", path}, [path] { return file_calls::Unlink(path); }, std::move(done));
 }
 
+void PoolFileSystem::Symlink(Context context, std::string target, std::string path,
+                             Done<Unit> done) {
+  if (target.find('\0') != std::string::npos) {
+    return Refuse(BlockingCall("link", target), HasNul(), std::move(done));
+  }
+  Run<Unit>(
+      context, {"link", path}, [target, path] { return file_calls::Symlink(target, path); },
+      std::move(done));
+}
+
+void PoolFileSystem::ReadLink(Context context, std::string path, Done<std::string> done) {
+  Run<std::string>(
+      context, {"read link", path}, [path] { return file_calls::ReadLink(path); }, std::move(done));
+}
+
 void PoolFileSystem::RemoveDirectory(Context context, std::string path, Done<Unit> done) {
   Run<Unit>(
       context, {"remove directory", path}, [path] { return file_calls::RemoveDirectory(path); },

@@ -50,6 +50,8 @@ class PoolFileSystem final : public FileSystem {
   void Rename(Context, std::string from, std::string to, Done<Unit>) override;
   void MakeDirectories(Context, std::string path, uint32_t mode, Done<Unit>) override;
   void Unlink(Context, std::string path, Done<Unit>) override;
+  void Symlink(Context, std::string target, std::string path, Done<Unit>) override;
+  void ReadLink(Context, std::string path, Done<std::string>) override;
   void RemoveDirectory(Context, std::string path, Done<Unit>) override;
   void Stat(Context, std::string path, Done<FileInfo>) override;
   void List(Context, std::string path, size_t entries_max,

@@ -246,25 +246,30 @@ OpId UringLoop::ReceiveStream(int fd, IoReceived received) {
   return OpId{*key};
 }
 
+// The first receive is a single one: of two peers that ask and answer, the client mostly closes
+// with the first answer in its hand, and then the kernel has nothing that would have to be
+// cancelled.
 void UringLoop::ArmReceive(SlotKey key) {
-  const Op& op = *ops_.Find(key);
-  if (op.cancelled) {
-    Post([this, key] { EndReceive(key, -ECANCELED); });
-    return;
-  }
+  Op& op = *ops_.Find(key);
+  op.in_kernel = true;
   io_uring_sqe* entry = Entry();
-  if (ring_->buffers != nullptr) {
-    io_uring_prep_recv_multishot(entry, op.fd, nullptr, 0, 0);
+  if (ring_->buffers == nullptr) {
+    io_uring_prep_poll_add(entry, op.fd, POLLIN);
+  } else {
+    if (op.came_once) {
+      io_uring_prep_recv_multishot(entry, op.fd, nullptr, 0, 0);
+    } else {
+      io_uring_prep_recv(entry, op.fd, nullptr, kReceiveBufferBytes, 0);
+    }
     io_uring_sqe_set_flags(entry, IOSQE_BUFFER_SELECT);
     entry->buf_group = kReceiveGroup;
-  } else {
-    io_uring_prep_poll_add(entry, op.fd, POLLIN);
   }
   io_uring_sqe_set_data64(entry, Pack(key));
 }
 
 void UringLoop::RunReceived(SlotKey key, const Completion& completion) {
   const bool goes_on = (completion.flags & IORING_CQE_F_MORE) != 0;
+  ops_.Find(key)->in_kernel = goes_on;
   int32_t result = completion.result;
   if ((completion.flags & IORING_CQE_F_BUFFER) != 0) {
     const auto index = static_cast<uint16_t>(completion.flags >> IORING_CQE_BUFFER_SHIFT);
@@ -279,7 +284,10 @@ void UringLoop::RunReceived(SlotKey key, const Completion& completion) {
   }
   if (goes_on) return;
   // Without a buffer at hand the kernel gives up: they are back by now.
-  if (result > 0 || result == -ENOBUFS) return ArmReceive(key);
+  if (result > 0 || result == -ENOBUFS) {
+    if (!ops_.Find(key)->cancelled) return ArmReceive(key);
+    result = -ECANCELED;
+  }
   EndReceive(key, result);
 }
 
@@ -287,7 +295,9 @@ void UringLoop::HandReceived(SlotKey key, std::span<const std::byte> data) {
   // Out of its slot while it runs: it may start operations, which moves slots.
   IoReceived received = std::move(ops_.Find(key)->received);
   received(static_cast<int32_t>(data.size()), data);
-  ops_.Find(key)->received = std::move(received);
+  Op& op = *ops_.Find(key);
+  op.received = std::move(received);
+  op.came_once = true;
 }
 
 void UringLoop::EndReceive(SlotKey key, int32_t result) {
@@ -322,11 +332,13 @@ OpId UringLoop::Connect(int fd, const sockaddr* address, socklen_t size, IoDone 
 void UringLoop::Cancel(OpId op) {
   Op* const found = ops_.Find(op.key);
   if (found == nullptr) return;
-  // A ReceiveStream may be between two waits of the kernel, where the entry below finds nothing.
   found->cancelled = true;
+  if (!found->in_kernel) return;  // a ReceiveStream in its callback: ends when that has returned
   io_uring_sqe* entry = Entry();
   io_uring_prep_cancel64(entry, Pack(op.key), 0);
   io_uring_sqe_set_data64(entry, kNobody);
+  // Whose result nobody looks at.
+  if (ring_->has_messages) io_uring_sqe_set_flags(entry, IOSQE_CQE_SKIP_SUCCESS);
 }
 
 void UringLoop::Wait(TimePoint until) {

@@ -33,7 +33,9 @@ class UringLoop final : public EventLoop, private KernelIo {
     IoReceived received = {};
     int fd = -1;
     bool cancelled = false;
-    bool accepts = false;  // its result is a descriptor
+    bool in_kernel = true;   // not while its callback runs and the kernel has nothing of it
+    bool came_once = false;  // something was received
+    bool accepts = false;    // its result is a descriptor
   };
   struct Completion {
     uint64_t data;

@@ -75,6 +75,10 @@ TEST(Fnv1a, GoesOnWhereAnotherPartStopped) {
     const std::string_view head = kText.substr(0, cut), tail = kText.substr(cut);
     EXPECT_EQ(Fnv1a32(tail, Fnv1a32(head)), Fnv1a32(kText));
     EXPECT_EQ(Fnv1a64(tail, Fnv1a64(head)), Fnv1a64(kText));
+    Fnv1a128Stream stream;
+    stream.Add(head);
+    stream.Add(tail);
+    EXPECT_EQ(stream.Sum(), Fnv1a128(kText));
   }
 }
 

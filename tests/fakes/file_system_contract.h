@@ -104,6 +104,14 @@ class FileSystemContract : public testing::TestWithParam<FileSystemMaker> {
   Status Unlink(const std::string& path) {
     return Await<Unit>([&](auto done) { files().Unlink(context_, path, std::move(done)); });
   }
+  Status Symlink(const std::string& target, const std::string& path) {
+    return Await<Unit>(
+        [&](auto done) { files().Symlink(context_, target, path, std::move(done)); });
+  }
+  Result<std::string> ReadLink(const std::string& path) {
+    return Await<std::string>(
+        [&](auto done) { files().ReadLink(context_, path, std::move(done)); });
+  }
   Status RemoveDirectory(const std::string& path) {
     return Await<Unit>(
         [&](auto done) { files().RemoveDirectory(context_, path, std::move(done)); });
@@ -133,6 +141,8 @@ class FileSystemContract : public testing::TestWithParam<FileSystemMaker> {
     add("sync directory", SyncDirectory(path));
     add("rename", Rename(path, Path("renamed")));
     add("make directory", MakeDirectories(path));
+    add("link", Symlink("target", path));
+    add("read link", ReadLink(path));
     add("unlink", Unlink(path));
     add("remove directory", RemoveDirectory(path));
     add("stat", Stat(path));
@@ -254,6 +264,64 @@ TEST_P(FileSystemContract, RenamesThatWouldLoseSomethingAreRefused) {
   EXPECT_EQ(RemoveDirectory(Path("full")).error().code(), ErrorCode::kAlreadyExists);
   EXPECT_EQ(*Read(Path("f")), "x");
   EXPECT_TRUE(Stat(Path("a/b")));
+}
+
+TEST_P(FileSystemContract, ALinkLeadsToWhatItNames) {
+  ASSERT_TRUE(MakeDirectories(Path("dir")));
+  ASSERT_TRUE(Replace(Path("dir/f"), "content"));
+  ASSERT_TRUE(Symlink(Path("dir/f"), Path("absolute")));
+  ASSERT_TRUE(Symlink("dir", Path("relative")));
+  EXPECT_EQ(*Read(Path("absolute")), "content");
+  EXPECT_EQ(*Read(Path("relative/f")), "content") << "a link on the way";
+  EXPECT_EQ(*List(Path("relative")), (Entries{{"f", Kind::kFile}}));
+  EXPECT_EQ(*ReadLink(Path("absolute")), Path("dir/f"));
+  EXPECT_EQ(*ReadLink(Path("relative")), "dir");
+  EXPECT_EQ(Stat(Path("absolute"))->kind, Kind::kSymlink);
+  EXPECT_EQ(Stat(Path("relative/f"))->kind, Kind::kFile);
+  EXPECT_TRUE(MakeDirectories(Path("relative/more")));
+  EXPECT_TRUE(WriteControl(Path("absolute"), "CONTENT"));
+  EXPECT_EQ(*Read(Path("dir/f")), "CONTENT");
+  EXPECT_EQ(*List(made_->root()), (Entries{{"absolute", Kind::kSymlink},
+                                           {"dir", Kind::kDirectory},
+                                           {"relative", Kind::kSymlink}}));
+  EXPECT_TRUE(Unlink(Path("absolute")));
+  EXPECT_EQ(*Read(Path("dir/f")), "CONTENT") << "a link is removed alone";
+}
+
+TEST_P(FileSystemContract, ALinkIsReplacedByRenamingAnotherOverIt) {
+  ASSERT_TRUE(Replace(Path("old"), "old"));
+  ASSERT_TRUE(Replace(Path("new"), "new"));
+  ASSERT_TRUE(Symlink(Path("old"), Path("current")));
+  EXPECT_EQ(Symlink(Path("new"), Path("current")).error(),
+            Error(ErrorCode::kAlreadyExists, "link \"" + Path("current") + "\": File exists"));
+  ASSERT_TRUE(Symlink(Path("new"), Path("updated")));
+  EXPECT_TRUE(Rename(Path("updated"), Path("current")));
+  EXPECT_EQ(*ReadLink(Path("current")), Path("new"));
+  EXPECT_EQ(*Read(Path("old")), "old") << "what the old link led to is untouched";
+  EXPECT_FALSE(Stat(Path("updated")));
+  EXPECT_TRUE(Replace(Path("current"), "a file")) << "in the place of the link";
+  EXPECT_EQ(Stat(Path("current"))->kind, Kind::kFile);
+  EXPECT_EQ(*Read(Path("new")), "new");
+}
+
+TEST_P(FileSystemContract, LinksThatLeadNowhereSaySo) {
+  using std::string_literals::operator""s;
+  ASSERT_TRUE(Symlink(Path("no"), Path("dangling")));
+  ASSERT_TRUE(Symlink("loop", Path("loop")));
+  ASSERT_TRUE(Replace(Path("f"), "x"));
+  EXPECT_EQ(Read(Path("dangling")).error().code(), ErrorCode::kNotFound);
+  EXPECT_EQ(Open(Path("dangling"), OpenMode::kRead).error().code(), ErrorCode::kNotFound);
+  EXPECT_EQ(Open(Path("dangling"), OpenMode::kCreateNew).error().code(), ErrorCode::kAlreadyExists);
+  EXPECT_EQ(Open(Path("dangling"), OpenMode::kAppend).error().code(), ErrorCode::kAlreadyExists);
+  EXPECT_EQ(Stat(Path("dangling"))->kind, Kind::kSymlink);
+  EXPECT_EQ(Read(Path("loop")).error().code(), ErrorCode::kInvalid);
+  EXPECT_EQ(Stat(Path("loop/x")).error().code(), ErrorCode::kInvalid);
+  EXPECT_EQ(ReadLink(Path("f")).error(),
+            Error(ErrorCode::kInvalid, "read link \"" + Path("f") + "\": Invalid argument"));
+  EXPECT_EQ(ReadLink(Path("no")).error().code(), ErrorCode::kNotFound);
+  EXPECT_EQ(Symlink("", Path("x")).error().code(), ErrorCode::kNotFound);
+  EXPECT_EQ(Symlink("x", Path("no/x")).error().code(), ErrorCode::kNotFound);
+  EXPECT_EQ(Symlink("x\0"s, Path("x")).error().code(), ErrorCode::kInvalid);
 }
 
 TEST_P(FileSystemContract, DirectoriesAreMadeWithAllThatLeadsToThem) {

@@ -187,6 +187,40 @@ TEST_P(LoopContract, AStreamGivesAllBytesAndEndsOnce) {
   Close(pair);
 }
 
+TEST_P(LoopContract, AStreamCancelledInItsOwnCallbackEndsOnceAndAnotherGoesOn) {
+  const Pair pair = Connect();
+  std::string got;
+  OpId op;
+  bool in_callback = false;
+  std::optional<int32_t> ended, sent;
+  const auto receive_until = [&](size_t bytes) {
+    ended.reset();
+    op = io().ReceiveStream(pair.a, [&, bytes](int32_t result, std::span<const std::byte> data) {
+      EXPECT_FALSE(ended || in_callback);
+      in_callback = true;
+      if (result <= 0) ended = result;
+      got.append(reinterpret_cast<const char*>(data.data()), data.size());
+      if (got.size() >= bytes) io().Cancel(op);
+      in_callback = false;
+    });
+  };
+  // By the first bytes that it gets, and by later ones.
+  for (const size_t bytes : {1, 2, 6}) {
+    receive_until(bytes);
+    while (got.size() < bytes) {
+      const std::string next(1, "stream"[got.size()]);
+      const size_t before = got.size();
+      sent.reset();
+      io().Send(pair.b, BytesOf(next), Keep(sent));
+      ASSERT_TRUE(RunUntil([&] { return sent && got.size() > before; }));
+    }
+    ASSERT_TRUE(RunUntil([&] { return ended.has_value(); }));
+    EXPECT_EQ(*ended, -ECANCELED);
+  }
+  EXPECT_EQ(got, "stream");
+  Close(pair);
+}
+
 TEST_P(LoopContract, CancelEndsAnOperationOnceAndLater) {
   const Pair pair = Connect();
   std::array<std::byte, 8> buffer;

@@ -31,6 +31,8 @@ std::string NameOf(std::string_view path) {
   return name;
 }
 
+constexpr int kLinksMax = 40;  // as Linux has it
+
 std::string ParentOf(const std::string& name) {
   const size_t slash = name.find_last_of('/');
   return slash == 0 || slash == std::string::npos ? "/" : name.substr(0, slash);
@@ -47,6 +49,27 @@ Disk::Disk() {
   synced_names_ = names_;
 }
 
+std::string Disk::Resolve(std::string_view path, Last last) const {
+  std::string rest = NameOf(path), done;
+  for (int links = 0; !rest.empty();) {
+    const size_t end = std::min(rest.find('/', 1), rest.size());
+    const std::string next = done + rest.substr(0, end);
+    const auto found = names_.find(next);
+    const bool is_link = found != names_.end() && found->second->kind == Kind::kSymlink;
+    const bool stays = end == rest.size() && last == Last::kItself;
+    if (!is_link || stays || links == kLinksMax) {
+      done = next;
+      rest.erase(0, end);
+      continue;
+    }
+    ++links;
+    const std::string& target = found->second->content;
+    rest = NameOf((target.starts_with('/') ? "" : done + "/") + target + rest.substr(end));
+    done.clear();
+  }
+  return done;
+}
+
 Disk::Found Disk::Find(const std::string& name) const {
   if (name.empty()) return {nullptr, ENOENT};
   const auto found = names_.find(name);
@@ -60,6 +83,7 @@ int Disk::CheckParent(const std::string& name) const {
   if (name == "/") return 0;
   const Found parent = Find(ParentOf(name));
   if (parent.inode == nullptr) return parent.error;
+  if (parent.inode->kind == Kind::kSymlink) return ELOOP;
   return parent.inode->kind == Kind::kDirectory ? 0 : ENOTDIR;
 }
 
@@ -70,8 +94,9 @@ bool Disk::IsEmpty(const std::string& directory) const {
 }
 
 Result<std::string> Disk::ReadFile(const std::string& path, size_t bytes_max) const {
-  const auto [inode, error] = Find(NameOf(path));
+  const auto [inode, error] = Find(Resolve(path, Last::kFollowed));
   if (inode == nullptr) return Failed(error, "read", path);
+  if (inode->kind == Kind::kSymlink) return Failed(ELOOP, "read", path);
   if (inode->kind == Kind::kDirectory) return Failed(EISDIR, "read", path);
   if (inode->content.size() > bytes_max) {
     return Error(ErrorCode::kOverloaded, "more than " + std::to_string(bytes_max) + " bytes")
@@ -85,7 +110,7 @@ Status Disk::ReplaceFile(const std::string& path, std::string content, uint32_t 
   if (path.empty() || path.ends_with('/')) {
     return Error(ErrorCode::kInvalid, "not the name of a file").With("replace", path);
   }
-  const std::string name = NameOf(path);
+  const std::string name = Resolve(path, Last::kItself);
   if (const int error = CheckParent(name); error != 0) {
     return Error::FromErrno(error, "open directory").With("replace", path);
   }
@@ -103,8 +128,9 @@ Status Disk::ReplaceFile(const std::string& path, std::string content, uint32_t 
 }
 
 Status Disk::WriteControl(const std::string& path, std::string text, WallTime now) {
-  const auto [inode, error] = Find(NameOf(path));
+  const auto [inode, error] = Find(Resolve(path, Last::kFollowed));
   if (inode == nullptr) return Failed(error, "write", path);
+  if (inode->kind == Kind::kSymlink) return Failed(ELOOP, "write", path);
   if (inode->kind == Kind::kDirectory) return Failed(EISDIR, "write", path);
   inode->content = std::move(text);
   inode->modified = now;
@@ -113,8 +139,15 @@ Status Disk::WriteControl(const std::string& path, std::string text, WallTime no
 
 Result<Disk::InodeRef> Disk::Open(const std::string& path, reactor::OpenMode mode, uint32_t bits,
                                   WallTime now) {
-  const std::string name = NameOf(path);
+  // A link to nothing is there, and nothing is made where it leads.
+  const InodeRef itself = Find(Resolve(path, Last::kItself)).inode;
+  const bool is_link = itself != nullptr && itself->kind == Kind::kSymlink;
+  if (is_link && mode == reactor::OpenMode::kCreateNew) return Failed(EEXIST, "open", path);
+  const std::string name = Resolve(path, Last::kFollowed);
   const auto [inode, error] = Find(name);
+  if (inode == nullptr && is_link && mode != reactor::OpenMode::kRead) {
+    return Failed(EEXIST, "open", path);
+  }
   if (inode == nullptr && (mode == reactor::OpenMode::kRead || CheckParent(name) != 0)) {
     return Failed(error, "open", path);
   }
@@ -123,6 +156,7 @@ Result<Disk::InodeRef> Disk::Open(const std::string& path, reactor::OpenMode mod
     names_[name] = made;
     return made;
   }
+  if (inode->kind == Kind::kSymlink) return Failed(ELOOP, "open", path);
   if (mode == reactor::OpenMode::kCreateNew) return Failed(EEXIST, "open", path);
   if (mode != reactor::OpenMode::kRead && inode->kind == Kind::kDirectory) {
     return Failed(EISDIR, "open", path);
@@ -134,7 +168,7 @@ Result<Disk::InodeRef> Disk::Open(const std::string& path, reactor::OpenMode mod
 void Disk::Sync(const InodeRef& inode) { inode->synced = inode->content; }
 
 Status Disk::SyncDirectory(const std::string& path) {
-  const std::string name = NameOf(path);
+  const std::string name = Resolve(path, Last::kFollowed);
   const auto [inode, error] = Find(name);
   if (inode == nullptr) return Failed(error, "sync directory", path);
   if (inode->kind != Kind::kDirectory) return Failed(ENOTDIR, "sync directory", path);
@@ -178,7 +212,8 @@ void Disk::EraseAll(Names& names, const std::string& name) {
 }
 
 Status Disk::Rename(const std::string& from, const std::string& to) {
-  const std::string old_name = NameOf(from), new_name = NameOf(to);
+  const std::string old_name = Resolve(from, Last::kItself);
+  const std::string new_name = Resolve(to, Last::kItself);
   if (const int error = CheckRename(old_name, new_name); error != 0) {
     return Error::FromErrno(error, Quoted(Quoted("rename", from) + " to", to));
   }
@@ -192,7 +227,7 @@ Status Disk::Rename(const std::string& from, const std::string& to) {
 }
 
 Status Disk::MakeDirectories(const std::string& path, uint32_t mode) {
-  const std::string name = NameOf(path);
+  const std::string name = Resolve(path, Last::kFollowed);
   if (name.empty()) return Failed(ENOENT, "make directory", path);
   for (size_t end = name.find('/', 1);; end = name.find('/', end + 1)) {
     const std::string part = name.substr(0, end);
@@ -209,7 +244,7 @@ Status Disk::MakeDirectories(const std::string& path, uint32_t mode) {
 }
 
 Status Disk::Unlink(const std::string& path) {
-  const std::string name = NameOf(path);
+  const std::string name = Resolve(path, Last::kItself);
   const auto [inode, error] = Find(name);
   if (inode == nullptr) return Failed(error, "unlink", path);
   if (inode->kind == Kind::kDirectory) return Failed(EISDIR, "unlink", path);
@@ -217,8 +252,24 @@ Status Disk::Unlink(const std::string& path) {
   return Ok();
 }
 
+Status Disk::Symlink(const std::string& target, const std::string& path, WallTime now) {
+  const std::string name = Resolve(path, Last::kItself);
+  if (target.empty()) return Failed(ENOENT, "link", path);
+  if (const int error = CheckParent(name); error != 0) return Failed(error, "link", path);
+  if (Find(name).inode != nullptr) return Failed(EEXIST, "link", path);
+  names_[name] = std::make_shared<Inode>(Inode{Kind::kSymlink, 0777, target, target, now});
+  return Ok();
+}
+
+Result<std::string> Disk::ReadLink(const std::string& path) const {
+  const auto [inode, error] = Find(Resolve(path, Last::kItself));
+  if (inode == nullptr) return Failed(error, "read link", path);
+  if (inode->kind != Kind::kSymlink) return Failed(EINVAL, "read link", path);
+  return inode->content;
+}
+
 Status Disk::RemoveDirectory(const std::string& path) {
-  const std::string name = NameOf(path);
+  const std::string name = Resolve(path, Last::kItself);
   const auto [inode, error] = Find(name);
   if (inode == nullptr) return Failed(error, "remove directory", path);
   if (inode->kind != Kind::kDirectory) return Failed(ENOTDIR, "remove directory", path);
@@ -230,17 +281,18 @@ Status Disk::RemoveDirectory(const std::string& path) {
 }
 
 Result<reactor::FileInfo> Disk::Stat(const std::string& path) const {
-  const auto [inode, error] = Find(NameOf(path));
+  const auto [inode, error] = Find(Resolve(path, Last::kItself));
   if (inode == nullptr) return Failed(error, "stat", path);
   return reactor::FileInfo{inode->kind, inode->mode, inode->content.size(), inode->modified};
 }
 
 Result<std::vector<reactor::DirectoryEntry>> Disk::List(const std::string& path,
                                                         size_t entries_max) const {
-  const auto [inode, error] = Find(NameOf(path));
+  const std::string directory = Resolve(path, Last::kFollowed);
+  const auto [inode, error] = Find(directory);
   if (inode == nullptr) return Failed(error, "list", path);
   if (inode->kind != Kind::kDirectory) return Failed(ENOTDIR, "list", path);
-  const std::string prefix = PrefixOf(NameOf(path));
+  const std::string prefix = PrefixOf(directory);
   std::vector<reactor::DirectoryEntry> entries;
   for (auto it = names_.upper_bound(prefix); it != names_.end() && it->first.starts_with(prefix);
        ++it) {

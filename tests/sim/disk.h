@@ -2,7 +2,8 @@
 // appended data may be torn.
 //
 // Answers as the kernel does, with the operations and paths in its errors that reactor/file_calls
-// has. Paths are absolute and have no links; "." and ".." are not understood.
+// has. Paths are absolute; "." and ".." are not understood. Links are as safe as the names
+// that they have.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +29,8 @@ class Disk {
   struct Inode {
     reactor::FileInfo::Kind kind = reactor::FileInfo::Kind::kFile;
     uint32_t mode = 0;
-    std::string content;
-    std::string synced;  // what a crash cannot take
+    std::string content;  // of a link: where it leads
+    std::string synced;   // what a crash cannot take
     WallTime modified;
   };
   // Shared between the names it has and the files opened on it, as an inode is.
@@ -51,6 +52,8 @@ class Disk {
   Status Rename(const std::string& from, const std::string& to);
   Status MakeDirectories(const std::string& path, uint32_t mode);
   Status Unlink(const std::string& path);
+  Status Symlink(const std::string& target, const std::string& path, WallTime now);
+  Result<std::string> ReadLink(const std::string& path) const;
   Status RemoveDirectory(const std::string& path);
   Result<reactor::FileInfo> Stat(const std::string& path) const;
   Result<std::vector<reactor::DirectoryEntry>> List(const std::string& path,
@@ -73,6 +76,10 @@ class Disk {
     int error = 0;
   };
 
+  // Is a path whose last part is a link about the link, or about what it leads to?
+  enum class Last : bool { kItself, kFollowed };
+  // The name of what a path leads to, links resolved. After too many of them it is a link's.
+  std::string Resolve(std::string_view path, Last last) const;
   Found Find(const std::string& name) const;
   // An errno, or 0: can something be made or found under this name?
   int CheckParent(const std::string& name) const;

@@ -77,6 +77,25 @@ TEST(Disk, NamesAreSafeOnceTheirDirectoryIsSynced) {
   EXPECT_TRUE(back);
 }
 
+TEST(Disk, ALinkIsTheOldOneOrTheNewOneAfterACrash) {
+  bool old_one = false, new_one = false;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    Disk disk;
+    SeededRandom random(seed);
+    ASSERT_TRUE(disk.Symlink("/old", "/current", {}));
+    ASSERT_TRUE(disk.SyncDirectory("/"));
+    ASSERT_TRUE(disk.Symlink("/new", "/updated", {}));
+    ASSERT_TRUE(disk.Rename("/updated", "/current"));
+    disk.Crash(random);
+    const std::string target = *disk.ReadLink("/current");
+    old_one |= target == "/old";
+    new_one |= target == "/new";
+    EXPECT_TRUE(target == "/old" || target == "/new") << target;
+  }
+  EXPECT_TRUE(old_one);
+  EXPECT_TRUE(new_one);
+}
+
 TEST(Disk, WhatWasReplacedWithoutSyncMayBeTorn) {
   bool torn = false;
   for (uint64_t seed = 0; seed < 50; ++seed) {

@@ -219,6 +219,21 @@ void SimFileSystem::Unlink(Context context, std::string path, Done<Unit> done) {
       [this, path] { return disk_.Unlink(path); }, std::move(done));
 }
 
+void SimFileSystem::Symlink(Context context, std::string target, std::string path,
+                            Done<Unit> done) {
+  const bool target_has_nul = target.find('\0') != std::string::npos;
+  RunOnPath<Unit>(
+      context, {"link", target_has_nul ? target : path, Call::Effect::kChanges},
+      [this, target, path] { return disk_.Symlink(target, path, loop_.WallNow()); },
+      std::move(done));
+}
+
+void SimFileSystem::ReadLink(Context context, std::string path, Done<std::string> done) {
+  RunOnPath<std::string>(
+      context, {"read link", path, Call::Effect::kReads},
+      [this, path] { return disk_.ReadLink(path); }, std::move(done));
+}
+
 void SimFileSystem::RemoveDirectory(Context context, std::string path, Done<Unit> done) {
   RunOnPath<Unit>(
       context, {"remove directory", path, Call::Effect::kChanges},

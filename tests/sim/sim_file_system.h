@@ -40,6 +40,8 @@ class SimFileSystem final : public reactor::FileSystem {
   void Rename(Context, std::string from, std::string to, reactor::Done<Unit>) override;
   void MakeDirectories(Context, std::string path, uint32_t mode, reactor::Done<Unit>) override;
   void Unlink(Context, std::string path, reactor::Done<Unit>) override;
+  void Symlink(Context, std::string target, std::string path, reactor::Done<Unit>) override;
+  void ReadLink(Context, std::string path, reactor::Done<std::string>) override;
   void RemoveDirectory(Context, std::string path, reactor::Done<Unit>) override;
   void Stat(Context, std::string path, reactor::Done<reactor::FileInfo>) override;
   void List(Context, std::string path, size_t entries_max,

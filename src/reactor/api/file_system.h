@@ -90,7 +90,14 @@ class FileSystem {
   virtual void Rename(Context, std::string from, std::string to, Done<Unit>) = 0;
   // Like mkdir -p: directories that exist are fine, and keep their mode.
   virtual void MakeDirectories(Context, std::string path, uint32_t mode, Done<Unit>) = 0;
+  // A file or a link; what a link leads to stays.
   virtual void Unlink(Context, std::string path, Done<Unit>) = 0;
+  // Makes `path` a symbolic link to `target`, which need not exist. kAlreadyExists when there is
+  // something: to replace a link, rename a new one over it. Reading, writing, opening and listing
+  // follow links; Rename, Unlink and Stat are about the link.
+  virtual void Symlink(Context, std::string target, std::string path, Done<Unit>) = 0;
+  // Where it leads, as it was made. kInvalid when it is no link.
+  virtual void ReadLink(Context, std::string path, Done<std::string>) = 0;
   virtual void RemoveDirectory(Context, std::string path, Done<Unit>) = 0;
   // Of the path itself: a link is not followed.
   virtual void Stat(Context, std::string path, Done<FileInfo>) = 0;

@@ -24,12 +24,22 @@ class LoopOwned {
   }
 
  protected:
-  // Destroyed in a later turn: callbacks of its own may be on the stack.
-  void LetGo() {
-    loop_owned_by_->Post([loop = loop_owned_by_, keeper = keeper_] { loop->Disarm(keeper); });
-  }
+  // Destroyed at the end of the turn: callbacks of its own may be on the stack.
+  void LetGo() { loop_owned_by_->DeferDelete(std::make_unique<Release>(*loop_owned_by_, keeper_)); }
 
  private:
+  class Release final : public reactor::Deletable {
+   public:
+    Release(reactor::Loop& loop, reactor::TimerId keeper) : loop_(loop), keeper_(keeper) {}
+    Release(const Release&) = delete;
+    Release& operator=(const Release&) = delete;
+    ~Release() override { loop_.Disarm(keeper_); }
+
+   private:
+    reactor::Loop& loop_;
+    const reactor::TimerId keeper_;
+  };
+
   reactor::Loop* loop_owned_by_ = nullptr;
   reactor::TimerId keeper_;
 };

@@ -298,7 +298,7 @@ TEST_P(Http2ConnectionTest, ARequestThatTheServerNeverAllowsFailsAsNotSent) {
   ASSERT_TRUE(RunUntil([&] { return Requests(peer) == 1; }));
   peer.connections[0]->Send(Ok200(1, kEndStream) + StreamsMax(0));
   ASSERT_TRUE(RunUntil([&] { return second.ended(); }));
-  EXPECT_EQ(second.Outcome(), "unavailable: the server does not take the request");
+  EXPECT_EQ(second.Outcome(), "unavailable: the server takes fewer streams at a time");
   EXPECT_EQ(Requests(peer), 1u);
 }
 

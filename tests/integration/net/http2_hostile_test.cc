@@ -104,6 +104,8 @@ std::vector<Hostile> HostileRows() {
       {"DATA before the head", kWhole, kCorrupt, "PROTOCOL_ERROR", Says(Data(1, "x"))},
       {"head without a status", kOne, kCorrupt, "PROTOCOL_ERROR",
        Says(Frame(kHeaders, kEndHeaders, 1, Literal("a", "b")))},
+      {"status below 100", kOne, kCorrupt, "status is 051",
+       Says(Frame(kHeaders, kEndHeaders, 1, Literal(":status", "051")))},
       {"capitals in a name", kOne, kCorrupt, "PROTOCOL_ERROR",
        Says(Frame(kHeaders, kEndHeaders, 1, kStatus200 + Literal("Connection", "close")))},
       {"shorter than its Content-Length", kOne, kCorrupt, "PROTOCOL_ERROR",

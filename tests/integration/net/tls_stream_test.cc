@@ -330,13 +330,11 @@ TEST_P(TlsStreamTest, ServerThatDisappearsBreaksTheStream) {
 
 // What the stream and OpenSSL keep for a connection that was used and is silent now. OpenSSL's own
 // objects are most of it (connection, two ciphers, the server's certificates); ours are below 1 kB.
-// With TLS 1.3 OpenSSL also keeps the 16 kB for writing that it took while it read a ticket, until
-// the next writing; SSL_free_buffers would take those that hold a part of a record as well.
 // Not with sanitizers, which have an allocator of their own.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_P(TlsStreamTest, IdleConnectionHoldsNoBuffers) {
   constexpr size_t kConnections = 50;
-  constexpr size_t kIdleBytesMax = 36'000;
+  constexpr size_t kIdleBytesMax = 20'000;
   const auto context = MakeServerContext(server_);
   std::vector<std::unique_ptr<Connection>> connections;
   for (size_t i = 0; i < kConnections; ++i) {

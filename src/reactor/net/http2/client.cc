@@ -10,14 +10,21 @@ namespace denselet::net {
 struct Http2Client::Link final : public reactor::Deletable, public Http2ConnectionUser {
   Link(Http2Client& owner, std::unique_ptr<Stream> stream)
       : client(owner),
-        connection(owner.loop_, std::move(stream), owner.options_.connection, this) {}
+        connection(owner.loop_, std::move(stream), owner.ConnectionOptions(), this) {}
 
-  void OnStreams() override { client.OnConnectionStreams(); }
+  void OnStreams() override { client.OnConnectionStreams(*this); }
   void OnClosed(const Error& reason) override { client.OnConnectionClosed(*this, reason); }
 
   Http2Client& client;
   Http2Connection connection;
+  bool retired = false;  // by Renew
 };
+
+namespace {
+Error RenewedError() {
+  return Error(ErrorCode::kUnavailable, "the connection was given up for one with new credentials");
+}
+}  // namespace
 
 Http2Client::Http2Client(reactor::Loop& loop, Random& random, const Http2ClientOptions& options,
                          Dial dial)
@@ -60,6 +67,7 @@ Status Http2Client::Admit(ClientExchange& exchange) {
   if (waiting_.empty()) {
     if (Http2Connection* free = FreeConnection()) {
       exchange.SendOn(*free);
+      if (SpareIsShort()) ScheduleServe();
       return Ok();
     }
   }
@@ -127,9 +135,16 @@ void Http2Client::Serve() {
 // The first that has room: connections opened for a rush fall idle again and are closed.
 Http2Connection* Http2Client::FreeConnection() {
   for (const auto& link : links_) {
-    if (link->connection.free_streams() > 0) return &link->connection;
+    if (!link->retired && link->connection.free_streams() > 0) return &link->connection;
   }
   return nullptr;
+}
+
+Http2Options Http2Client::ConnectionOptions() const {
+  Http2Options options = options_.connection;
+  options.streams_before_settings_max =
+      std::max(1u, std::min(options.streams_before_settings_max, streams_expected_));
+  return options;
 }
 
 void Http2Client::FailWaiting(WhenFull which, const Error& reason) {
@@ -146,18 +161,31 @@ void Http2Client::FailWaiting(WhenFull which, const Error& reason) {
 
 uint32_t Http2Client::UsableConnections() const {
   return static_cast<uint32_t>(std::count_if(links_.begin(), links_.end(), [](const auto& link) {
-    return !link->connection.draining() && !link->connection.closed();
+    return !link->retired && !link->connection.draining() && !link->connection.closed();
   }));
 }
 
 uint32_t Http2Client::ConnectionsWanted() const {
-  if (waiting_.empty() || stopped_) return 0;
+  if (stopped_) return 0;
   const uint32_t usable = UsableConnections();
+  if (usable > 0 && SpareIsShort()) return std::min(options_.connections_max, usable + 1);
+  if (waiting_.empty()) return 0;
   if (usable == 0) return 1;
   const bool another = std::any_of(waiting_.begin(), waiting_.end(), [](const auto& entry) {
     return entry.second->when_full() == WhenFull::kOpenAnother;
   });
   return std::min(options_.connections_max, usable + (another ? 1 : 0));
+}
+
+bool Http2Client::SpareIsShort() const {
+  if (options_.spare_streams_min == 0) return false;
+  uint32_t free = 0, used = 0;
+  for (const auto& link : links_) {
+    if (link->retired) continue;
+    free += link->connection.free_streams();
+    used += link->connection.streams();
+  }
+  return used > 0 && free < options_.spare_streams_min;
 }
 
 // One at a time: what it brings is seen before the next.
@@ -182,6 +210,7 @@ void Http2Client::StartDial() {
 void Http2Client::OnDialled(Result<std::unique_ptr<Stream>> result) {
   --counters_.dialling;
   if (stopped_) return;
+  if (std::exchange(dial_outdated_, false)) return ScheduleServe();
   if (result) {
     ++counters_.connected;
     links_.push_back(std::make_unique<Link>(*this, *std::move(result)));
@@ -195,19 +224,36 @@ void Http2Client::OnDialled(Result<std::unique_ptr<Stream>> result) {
   ScheduleServe();
 }
 
-void Http2Client::OnConnectionStreams() {
-  if (!waiting_.empty()) ScheduleServe();
+void Http2Client::OnConnectionStreams(Link& link) {
+  if (link.retired && link.connection.streams() == 0) link.connection.Shutdown(RenewedError());
+  if (link.connection.settled()) streams_expected_ = link.connection.streams_max();
+  if (!waiting_.empty() || SpareIsShort()) ScheduleServe();
+}
+
+void Http2Client::Renew(Renewal how) {
+  for (const auto& link : links_) {
+    link->retired = true;
+    if (how == Renewal::kBreak || link->connection.streams() == 0) {
+      link->connection.Shutdown(RenewedError());
+    }
+  }
+  dial_outdated_ = counters_.dialling > 0;
+  backoff_ = {};
+  dial_not_before_ = loop_.Now();
+  ScheduleServe();
 }
 
 void Http2Client::OnConnectionClosed(Link& link, const Error& reason) {
   const Http2Connection& connection = link.connection;
+  // Ended by us, for no fault of the server's.
+  const bool ours = link.retired || connection.idled();
   if (connection.proven()) {
     backoff_ = {};
     dial_not_before_ = loop_.Now();
-  } else {
+  } else if (!ours) {
     BackOff(reason);
   }
-  if (!connection.draining()) ++counters_.connections_lost;
+  if (!ours && !connection.draining()) ++counters_.connections_lost;
   const auto found = std::find_if(links_.begin(), links_.end(),
                                   [&](const auto& entry) { return entry.get() == &link; });
   loop_.DeferDelete(std::move(*found));

@@ -31,6 +31,9 @@ struct Http2ClientOptions {
   Http2Options connection;
   // At once, those being opened included, those that drain not. When all are full, requests wait.
   uint32_t connections_max = 4;
+  // Another connection is opened, up to connections_max, when fewer streams than this are free: so
+  // that who comes next need not wait for it. Only while requests are under way.
+  uint32_t spare_streams_min = 0;
   // Requests that wait for a stream or a connection. One more is refused with kOverloaded.
   size_t waiting_max = 1024;
   // How often a request that was surely not processed is sent again. Then its kUnavailable is told.
@@ -73,6 +76,11 @@ class Http2Client final : public reactor::Deletable {
   // fail at once.
   void Stop();
 
+  // Who we are has changed: present connections get no further request. kDrain: each ends when it
+  // has none left. kBreak: in a later turn its exchanges fail as those of a lost connection do.
+  enum class Renewal : uint8_t { kDrain, kBreak };
+  void Renew(Renewal how);
+
   struct Counters {
     uint32_t connections = 0;  // open, those that drain included
     uint32_t dialling = 0;
@@ -101,14 +109,16 @@ class Http2Client final : public reactor::Deletable {
   // Gives waiting requests what there is, and opens connections for the rest.
   void Serve();
   Http2Connection* FreeConnection();
+  Http2Options ConnectionOptions() const;
   void FailWaiting(WhenFull which, const Error& reason);
   void DialWhatIsNeeded();
   uint32_t ConnectionsWanted() const;
   uint32_t UsableConnections() const;
+  bool SpareIsShort() const;
 
   void StartDial();
   void OnDialled(Result<std::unique_ptr<Stream>> result);
-  void OnConnectionStreams();
+  void OnConnectionStreams(Link& link);
   void OnConnectionClosed(Link& link, const Error& reason);
   void BackOff(const Error& reason);
   void StopNow();
@@ -128,12 +138,15 @@ class Http2Client final : public reactor::Deletable {
   std::map<Ticket, ClientExchange*> waiting_;
   uint64_t next_ticket_ = 0;
   Counters counters_;
+  // How many streams the server took last; a new connection is trusted with no more at first.
+  uint32_t streams_expected_ = UINT32_MAX;
   Duration backoff_{};
   TimePoint dial_not_before_;
   std::optional<Error> dial_error_;  // of the latest attempt, while there is no connection
   reactor::TimerId timer_;
   TimePoint timer_at_ = kNever;
   bool serve_posted_ = false;
+  bool dial_outdated_ = false;  // Renew came while it was under way
   bool stopped_ = false;
 };
 

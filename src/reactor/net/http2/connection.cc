@@ -271,6 +271,13 @@ void Http2Connection::Fail(Http2Exchange& exchange, const Error& reason) {
   exchange.Fail(reason);
 }
 
+void Http2Connection::ShedUnsent() {
+  const Error reason(ErrorCode::kUnavailable, "the server takes fewer streams at a time");
+  for (size_t i = exchanges_.size(); i-- > 0 && streams() > streams_max();) {
+    if (i < exchanges_.size() && !exchanges_[i]->head_sent_) Fail(*exchanges_[i], reason);
+  }
+}
+
 void Http2Connection::FailUnsent(const Error& reason) {
   for (size_t i = exchanges_.size(); i-- > 0;) {
     if (i < exchanges_.size() && !exchanges_[i]->head_sent_) Fail(*exchanges_[i], reason);
@@ -327,6 +334,7 @@ TimePoint Http2Connection::CheckConnection(TimePoint now) {
   }
   if (exchanges_.empty()) {
     if (late(After(idle_since_, options_.idle_timeout))) {
+      idled_ = true;
       Break(Error(ErrorCode::kUnavailable, "the connection was idle"));
     }
     return due;

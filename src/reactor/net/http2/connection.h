@@ -76,6 +76,10 @@ class Http2Connection final : public reactor::Deletable, private StreamUser {
   // The server sent GOAWAY: open exchanges go on, new ones go elsewhere.
   bool draining() const { return draining_; }
   bool closed() const { return closed_; }
+  // The server's SETTINGS have come: streams_max() is what it says.
+  bool settled() const { return settings_received_; }
+  // It was closed because nobody had used it for idle_timeout.
+  bool idled() const { return idled_; }
   // An answer has begun on this connection: the server is one that works.
   bool proven() const { return proven_; }
 
@@ -104,6 +108,9 @@ class Http2Connection final : public reactor::Deletable, private StreamUser {
   void Abandon(Http2Exchange& exchange, uint32_t http2_error);
   void Fail(Http2Exchange& exchange, const Error& reason);
   void FailUnsent(const Error& reason);
+  // What nghttp2 holds back beyond the server's limit: it would wait there for a stream to end,
+  // which a watch never does.
+  void ShedUnsent();
 
   // For reasons that a GOAWAY before them explains: " after GOAWAY (...)", or nothing.
   std::string AfterGoAway() const { return goaway_.empty() ? "" : " after " + goaway_; }
@@ -142,7 +149,7 @@ class Http2Connection final : public reactor::Deletable, private StreamUser {
   bool streams_changed_ = false;
   bool settings_received_ = false;
   bool frame_counted_ = false;  // the DATA frame being received may prove useful
-  bool draining_ = false, closed_ = false, proven_ = false;
+  bool draining_ = false, closed_ = false, proven_ = false, idled_ = false;
 };
 
 }  // namespace denselet::net

@@ -115,9 +115,15 @@ struct SessionEvents::Impl {
     }
     if (exchange->head_told_) return 0;  // trailers
     if (name_size > 0 && name[0] == ':') {
-      // nghttp2 lets only ":status" of three digits pass.
+      // nghttp2 lets only ":status" of three digits pass, but "051" too.
       const std::string_view digits = Text(value, value_size);
       std::from_chars(digits.data(), digits.data() + digits.size(), exchange->head_.status);
+      if (exchange->head_.status < 100) {
+        connection.Fail(
+            *exchange, Error(ErrorCode::kCorrupt, "the answer's status is " + std::string(digits)));
+        return connection.closed_ ? NGHTTP2_ERR_CALLBACK_FAILURE
+                                  : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+      }
     } else {
       exchange->head_.headers.Add(std::string(Text(name, name_size)),
                                   std::string(Text(value, value_size)));
@@ -143,6 +149,7 @@ struct SessionEvents::Impl {
         if ((frame->hd.flags & NGHTTP2_FLAG_ACK) != 0) break;
         connection.settings_received_ = true;
         connection.streams_changed_ = true;
+        connection.ShedUnsent();
         break;
       case NGHTTP2_GOAWAY:
         connection.draining_ = true;

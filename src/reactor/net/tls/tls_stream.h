@@ -73,6 +73,7 @@ class TlsStream final : public Stream, private StreamUser {
   bool ReadRecord();
   void SendWaiting();
   bool CountAnswer();
+  void FreeBuffers();
   void FlushOutput();
   void KeepInput();
   void HoldBelow();

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/quoted.h"
 #include "reactor/net/tls/openssl_ptr.h"
 
 namespace denselet::net {
@@ -40,23 +41,7 @@ std::string NameText(const ASN1_STRING* name) {
 
 }  // namespace
 
-std::string Quoted(std::string_view text) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  std::string out = "\"";
-  for (const char c : text.substr(0, kShownBytesMax)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20 || byte >= 0x7f) {
-      out += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
-    } else {
-      out += c;
-    }
-  }
-  if (text.size() > kShownBytesMax) out += "...";
-  return out += '"';
-}
+std::string Quoted(std::string_view text) { return denselet::Quoted(text, kShownBytesMax); }
 
 std::string Subject(const x509_st* certificate) {
   return NameText(X509_get_subject_name(certificate));
