@@ -46,6 +46,7 @@ file(WRITE "${CMAKE_BINARY_DIR}/protos_pch.cc" "")
 add_library(denselet_protos_pch OBJECT "${CMAKE_BINARY_DIR}/protos_pch.cc")
 target_link_libraries(denselet_protos_pch PRIVATE denselet_protos denselet_warnings)
 target_precompile_headers(denselet_protos_pch PRIVATE
+  <denselet/kubelet/config/v1beta1/types.pb.h>
   <k8s.io/api/core/v1/generated.pb.h>
   <k8s.io/cri-api/pkg/apis/runtime/v1/api.grpc.pb.h>)
 

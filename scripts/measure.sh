@@ -25,7 +25,7 @@ dev_sim() {
   note "$(wc -l <build/sim-gcc.txt) lines are the same with gcc and clang"
 }
 
-bench_names=(network reactor)
+bench_names=(codec network reactor)
 
 dev_bench() {
   local name=${1:-}
@@ -33,6 +33,16 @@ dev_bench() {
   [[ " ${bench_names[*]} " == *" $name "* ]] || die "no benchmark '$name'; there are: ${bench_names[*]}"
   ensure_packages
   build_preset release
+  local args=(build/bench)
+  [ "$name" = codec ] && build_codecbench && args+=(build/bench/codecbench)
   say "Benchmark $name"
-  "build/release/bench/bench_$name" build/bench
+  "build/release/bench/bench_$name" "${args[@]}"
+}
+
+# The program that decodes the same pod in Go; fails when there is no Go to build it.
+build_codecbench() {
+  go_unusable >/dev/null && return 1
+  mkdir -p build/bench
+  say "Building Go's side of the benchmark"
+  (cd third_party/peers && GOTOOLCHAIN=local CGO_ENABLED=0 go build -mod=readonly -buildvcs=false -trimpath -o ../../build/bench/codecbench ./codecbench)
 }

@@ -111,12 +111,16 @@ bool IsPattern(const std::vector<BannedCall>& banned, std::string_view text) {
                      [text](const BannedCall& b) { return b.pattern == text; });
 }
 
+// The other checkers (repo_rules.h, random_order.h) have names, this one has patterns.
+bool IsOfAnotherRule(std::string_view what) {
+  return what == "machine-path" || what == "registry-host" || what == "random-order";
+}
+
 void CheckAllowances(const std::vector<BannedCall>& banned, std::string_view path,
                      const std::vector<LineAllowance>& allowances,
                      std::vector<Violation>& violations) {
   for (const LineAllowance& a : allowances) {
-    // Those of the other checkers (repo_rules.h) have names, these have patterns.
-    if (a.allowance.what == "machine-path" || a.allowance.what == "registry-host") continue;
+    if (IsOfAnotherRule(a.allowance.what)) continue;
     std::string fault;
     if (!IsPattern(banned, a.allowance.what)) {
       fault = "names no pattern of tests/tidy/banned.txt";

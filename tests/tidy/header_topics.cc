@@ -44,9 +44,10 @@ std::span<const HeaderTopic> Concerns() {
 }
 
 std::span<const GeneratedHeaders> Generated() {
-  static constexpr std::array<GeneratedHeaders, 2> kGenerated = {{
+  static constexpr std::array<GeneratedHeaders, 3> kGenerated = {{
       {"k8s.io/cri-api/", "cri"},  // CRI messages stop in cri/
       {"k8s.io/", "kube/api"},
+      {"denselet/kubelet/", "kube/api"},
   }};
   return kGenerated;
 }

@@ -1,0 +1,216 @@
+package main
+
+// Command lines, one a line; words with two blanks between, ~ is a blank within a word.
+const more = `
+--max-pods  7
+--max_pods=7
+--max-pods=7  --max-pods=8
+--max-pods
+--max-pods=
+--max-pods=x
+--max-pods=0x10
+--max-pods=0b11
+--max-pods=0o17
+--max-pods=017
+--max-pods=1_000
+--max-pods=1__000
+--max-pods=_1
+--max-pods=0_7
+--max-pods=0x
+--max-pods=08
+--max-pods=+5
+--max-pods=-5
+--max-pods=--5
+--max-pods=2147483647
+--max-pods=2147483648
+--max-pods=-2147483648
+--max-pods=-2147483649
+--max-pods=4294967296
+--max-pods=99999999999999999999x
+--max-pods=3000000000x
+--max-pods=1.5
+--max-pods=~7
+--pod-max-pids=9223372036854775807
+--pod-max-pids=9223372036854775808
+--pod-max-pids=-9223372036854775808
+--fail-swap-on  false
+--fail-swap-on=f
+--fail-swap-on=FALSE
+--fail-swap-on=False
+--fail-swap-on=0
+--fail-swap-on=fAlse
+--fail-swap-on=
+--fail-swap-on=no
+--sync-frequency=5
+--sync-frequency=
+--sync-frequency=1h1m1s
+--sync-frequency=-1s
+--sync-frequency=1d
+--sync-frequency  90s
+--address=
+--address=::
+--address=::1
+--address=1.2.3
+--address=1.2.3.4.5
+--address=010.001.0.1
+--address=256.1.1.1
+--address=fe80::1%eth0
+--address=localhost
+--address=1.2.3.4/8
+--address=::ffff:1.2.3.4
+--address=1::2::3
+--address=12345::
+--address=~1.2.3.4
+--address=1.2.3.4  --address=
+--v=4
+-v  4
+-v4
+-v=4
+-v
+-v=
+-vx
+-v  -1
+-v=2147483647
+-v=2147483648
+-v=0x1
+-hv4
+-x
+-vv
+-xv
+-h=maybe
+--help=maybe
+--vmodule=a=1,b*=2
+--vmodule=a=1  --vmodule=b=2
+--vmodule=
+--vmodule=,a=1,
+--vmodule=a
+--vmodule==1
+--vmodule=a=
+--vmodule=a=x
+--vmodule=a=1=2
+--vmodule=a=-1
+--log-flush-frequency=1s
+--log-text-info-buffer-size=x
+--log-text-info-buffer-size=1.5Ki
+--log-json-info-buffer-size=1000k
+--log-text-info-buffer-size=
+--tls-cipher-suites=a,b  --tls-cipher-suites=c
+--tls-cipher-suites=
+--tls-cipher-suites="a,b",c
+--tls-cipher-suites="a""b",c
+--tls-cipher-suites=a"b
+--tls-cipher-suites="a
+--tls-cipher-suites="a"b
+--tls-cipher-suites=,
+--tls-cipher-suites=a,
+--tls-cipher-suites=a,"b"x,c
+--tls-cipher-suites=~a~,~b~
+--enforce-node-allocatable=
+--enforce-node-allocatable=none
+--enforce-node-allocatable=pods,kube-reserved  --enforce-node-allocatable=system-reserved
+--system-reserved=cpu=1,memory=2Gi
+--system-reserved=cpu=1  --system-reserved=memory=2Gi  --system-reserved=cpu=2
+--system-reserved=~cpu~=~1~,~memory~=~2Gi~
+--system-reserved=cpu=1,,memory=2Gi,
+--system-reserved=cpu
+--system-reserved=cpu=1=2
+--system-reserved==1
+--system-reserved=cpu=1  --system-reserved=
+--cpu-manager-policy-options=full-pcpus-only=true  --cpu-manager-policy-options=align-by-socket=true
+--cpu-manager-policy-options=a=b,c=d
+--cpu-manager-policy-options=a
+--cpu-manager-policy-options=
+--feature-gates=EventedPLEG=true,EnvFiles=false
+--feature-gates=EventedPLEG=true  --feature-gates=EnvFiles=false
+--feature-gates=EventedPLEG
+--feature-gates=EventedPLEG=yes
+--feature-gates=~EventedPLEG~=~t~
+--eviction-hard=memory.available<1Gi,nodefs.available<10%
+--eviction-hard=memory.available<1Gi  --eviction-hard=nodefs.available<10%
+--eviction-hard=memory.available=1Gi
+--eviction-hard=a<b<c
+--eviction-soft-grace-period=memory.available=1m30s
+--manifest-url-header=a:1,b:2,a:3  --manifest-url-header=a:4
+--manifest-url-header=a
+--manifest-url-header=a:b:c
+--manifest-url-header=~a~:~b~
+--register-with-taints=k=v:NoSchedule,k2:NoExecute
+--register-with-taints=k=v:NoSchedule  --register-with-taints=k2:NoExecute
+--register-with-taints=k=v:NoSchedule  --register-with-taints=
+--register-with-taints=k
+--register-with-taints=k=v
+--register-with-taints=k=v:Nope
+--register-with-taints=k=v:
+--register-with-taints=k=v=w:NoSchedule
+--register-with-taints=k:v:NoSchedule
+--register-with-taints=k=-v:NoSchedule
+--register-with-taints=a/b/c=v:NoSchedule
+--register-with-taints=/c=v:NoSchedule
+--register-with-taints=A.b/c=v:NoSchedule
+--register-with-taints==v:NoSchedule
+--register-with-taints=k=v:NoSchedule,k=w:NoSchedule
+--register-with-taints=k=v:NoSchedule,k=w:NoExecute
+--register-with-taints=k:NoSchedule-
+--register-with-taints=k:NoSchedule-,l:NoExecute
+--register-with-taints=k:NoSchedule,
+--reserved-memory=0:memory=1Gi,hugepages-1M=2Gi;1:memory=2Gi
+--reserved-memory=0:memory=1Gi  --reserved-memory=1:memory=2Gi
+--reserved-memory=
+--reserved-memory=0:memory=1Gi;
+--reserved-memory=memory=1Gi
+--reserved-memory=x:memory=1Gi
+--reserved-memory=0x1:memory=1Gi
+--reserved-memory=-1:memory=1Gi
+--reserved-memory=0:cpu=1
+--reserved-memory=0:memory
+--reserved-memory=0:memory=x
+--reserved-memory=0:memory=1=2
+--reserved-memory=0:memory=1024Mi
+--reserved-memory=0:
+--node-labels=a=b,c
+--node-labels=a=b  --node-labels=c=d
+--node-labels=~a~=~b~
+--node-labels=a=b=c
+--node-labels==b
+--node-labels=a/b/c=d
+--node-labels=-a=b
+--node-labels=A.com/a=b
+--node-labels=kubernetes.io/hostname=x,topology.kubernetes.io/zone=y
+--node-labels=kubernetes.io/role=master
+--node-labels=node-role.kubernetes.io/worker=
+--node-labels=x.node.kubernetes.io/y=z,kubelet.kubernetes.io/a=b,node.kubernetes.io/c=d
+--node-labels=xnode.kubernetes.io/y=z
+--node-labels=foo.k8s.io/y=z
+--node-labels=k8s.io/y=z,kubernetes.io/x=y
+--node-labels=xk8s.io/y=z
+--housekeeping-interval=5s
+--housekeeping_interval=5s
+--housekeeping-interval=x
+--application-metrics-count-limit=x
+--application-metrics-count-limit=99999999999999999999
+--application-metrics-count-limit=0x10
+--enable-load-reader
+--enable-load-reader=x
+--storage-driver-secure=true
+--no-such-flag
+--no-such-flag=5
+--no_such_flag=5
+--pod-infra-container-image=x
+---max-pods=5
+--=5
+--max-pods=7  run
+run
+-
+--  run
+--max-pods=7  --
+--config=a  --config-dir  b
+--config
+--kubeconfig  --max-pods=5
+--authentication-token-webhook
+--seccomp-default
+--runonce
+--max-pods=7  --port=8  --authorization-mode=Webhook
+--cluster-dns=10.96.0.10,10.96.0.11
+--resolv-conf=
+--container-log-max-size=
+`
