@@ -1,15 +1,41 @@
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
-#include "app/command_line.h"
+#include "app/config/effective.h"
+#include "app/flags/parsed_flags.h"
+#include "app/reactor_choice.h"
+#include "app/version_text.h"
 #include "reactor/real_clock.h"
 
 namespace {
 
-int Fail(const denselet::Error& error) {
-  std::fprintf(stderr, "Error: %s\nRun 'denselet --help' for usage.\n", error.message().c_str());
+using namespace denselet::app;
+
+// A line holds texts of files and of the command line: what would move a terminal's cursor, or look
+// like a further line, is shown as \xNN.
+void PrintLine(std::string_view prefix, std::string_view text) {
+  constexpr char kHex[] = "0123456789abcdef";
+  std::string line(prefix);
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7f) {
+      line += c;
+    } else {
+      line.append("\\x").append({kHex[byte >> 4], kHex[byte & 15]});
+    }
+  }
+  line += '\n';
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+int Fail(const std::vector<std::string>& errors) {
+  for (const std::string& error : errors) PrintLine("Error: ", error);
+  std::fputs("Run 'denselet --help' for usage.\n", stderr);
   return 1;
 }
 
@@ -21,21 +47,63 @@ int Print(const std::string& text) {
   return 1;
 }
 
-}  // namespace
+void PrintErrors(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) PrintLine("", line);
+}
 
-int main(int argc, char** argv) {
-  using namespace denselet::app;
-  const denselet::reactor::RealClock clock;
-  const auto line = ParseCommandLine(std::span<const char* const>(argv, argv + argc).subspan(1));
-  if (!line) return Fail(line.error());
-  if (line->command == Command::kHelp) return Print(HelpText());
-  if (line->command == Command::kVersion) return Print(VersionText());
+int Finish(const CommandResult& result) {
+  PrintErrors(result.errors);
+  const int printed = Print(result.output);
+  return result.exit_code != 0 ? result.exit_code : printed;
+}
 
-  const auto backend = ChooseReactor(*line, clock);
-  if (!backend) return Fail(backend.error());
-  if (line->command == Command::kVersionRaw) return Print(RawVersionText(*backend));
+// What is wrong with the configuration is told whole, before anything is touched.
+int RunAgent(const ParsedFlags& flags, const denselet::Clock& clock) {
+  DiskConfigFiles files;
+  const EffectiveConfig effective = LoadEffectiveConfig(flags, ApiAccessOf(flags), files);
+  for (const std::string& warning : effective.warnings) PrintLine("Warning: ", warning);
+  for (const ConfigFault& fault : effective.faults) PrintLine("Error: ", ToString(fault));
+  if (!effective.faults.empty()) return 1;
+  const auto backend = ChooseReactor(ReactorName(effective.own.settings.reactor), clock);
+  if (!backend) return Fail({backend.error().message()});
   std::fputs(
       "Error: this version of denselet cannot run pods yet; see the status table in README.md\n",
       stderr);
   return 1;
+}
+
+int PrintRawVersion(const ParsedFlags& flags, const denselet::Clock& clock) {
+  const auto backend = ChooseReactor(flags.Text("denselet-reactor"), clock);
+  if (!backend) return Fail({backend.error().message()});
+  return Print(RawVersionText(flags.KubernetesVersion(), *backend));
+}
+
+int RunCommand(const ParsedFlags& flags, const denselet::Clock& clock) {
+  DiskConfigFiles files;
+  switch (flags.command) {
+    case Command::kHelp:
+      return Print(HelpText(100));
+    case Command::kVersion:
+      return Print(VersionText(flags.KubernetesVersion()));
+    case Command::kVersionRaw:
+      return PrintRawVersion(flags, clock);
+    case Command::kConfigCheck:
+      return Finish(CheckConfigFiles(flags.files, files));
+    case Command::kConfigPrint:
+      return Finish(PrintEffectiveConfig(flags, files));
+    case Command::kRun:
+      return RunAgent(flags, clock);
+  }
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const denselet::reactor::RealClock clock;
+  const auto [flags, errors, warnings] =
+      ParseFlags(std::span<const char* const>(argv, argv + argc).subspan(1));
+  PrintErrors(warnings);
+  if (!errors.empty()) return Fail(errors);
+  return RunCommand(flags, clock);
 }

@@ -1,0 +1,122 @@
+#include "app/config/print.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app/config/effective.h"
+#include "app/config/support.h"
+#include "kube/api/codec/schema.h"
+#include "kube/api/types.h"
+#include "tests/app/config/fake_config_files.h"
+
+namespace denselet::app {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+std::string Print(const std::vector<std::string>& args, FakeConfigFiles files) {
+  const CommandResult result = PrintEffectiveConfig(Flags(args), files);
+  EXPECT_THAT(result.errors, Each(StartsWith("Warning: ")));
+  return result.output;
+}
+
+TEST(PrintConfig, ShowsEveryField) {
+  const std::string text = "\n" + Print({"config", "print"}, {});
+  for (const auto& field :
+       kube::SchemaOf(*kube::config::KubeletConfiguration::descriptor()).fields) {
+    const bool shown = text.find("\n" + field.name + ":") != text.npos ||
+                       text.find("\n# " + field.name + ":") != text.npos;
+    EXPECT_TRUE(shown) << field.name;
+  }
+  for (const char* own :
+       {"\nshards: 0", "\nreactor: auto", "\njournal: /var/lib/kubelet/denselet/journal",
+        "\n  relistPeriod: 5m0s", "\n  fallbackRelistPeriod: 1s"}) {
+    EXPECT_THAT(text, HasSubstr(own));
+  }
+}
+
+TEST(PrintConfig, SaysWhereValuesCameFrom) {
+  FakeConfigFiles files({{"/c.yaml", Config("maxPods: 5\nkubeReserved: {cpu: 100m}\n")}});
+  const std::string text =
+      Print({"config", "print", "--config=/c.yaml", "--kubeconfig=/k", "--port=7"}, files);
+  const auto line = [&](const std::string& value, const std::string& origin) {
+    std::string padded = value;
+    padded.resize(60, ' ');
+    return "\n" + padded + "# " + origin + "\n";
+  };
+  EXPECT_THAT(text, HasSubstr(line("maxPods: 5", "/c.yaml:3")));
+  EXPECT_THAT(text, HasSubstr(line("  cpu: 100m", "/c.yaml:4")));
+  EXPECT_THAT(text, HasSubstr(line("port: 7", "--port")));
+  EXPECT_THAT(text, HasSubstr(line("address: 0.0.0.0", "default")));
+  EXPECT_THAT(text, HasSubstr(line("# tracing:", "not set")));
+}
+
+// Read again it is the same, for every case that we know of.
+TEST(PrintConfig, IsAConfigurationAgain) {
+  for (const auto& entry : std::filesystem::directory_iterator(TestFolder() / "configz")) {
+    FakeConfigFiles files = CaseFiles(entry.path());
+    const auto flags = files.Read("/case/flags");
+    std::vector<std::string> args;
+    for (size_t at = 0; at < flags->size();) {
+      const size_t end = flags->find('\n', at);
+      if (end > at) args.push_back(flags->substr(at, end - at));
+      at = end + 1;
+    }
+    const LoadedConfig loaded = LoadConfig(Flags(args), files);
+    if (!loaded.faults.empty() || entry.path().filename() == "relative_paths") continue;
+    // A flag beside the field, which only the agent's own view shows.
+    if (loaded.config->seccompdefault() != loaded.shown_seccomp_default) continue;
+    FakeConfigFiles printed({{"/p.yaml", PrintConfig(loaded, {})}});
+    const LoadedConfig again = LoadConfig(Flags({"--config=/p.yaml"}), printed);
+    EXPECT_THAT(again.faults, IsEmpty()) << entry.path();
+    if (loaded.config->logging().options().text().outputroutingoptions().splitstream()) continue;
+    EXPECT_EQ(PrintConfigz(again), PrintConfigz(loaded)) << entry.path();
+  }
+}
+
+TEST(PrintConfig, AsJsonIsWhatConfigzShows) {
+  EXPECT_THAT(Print({"config", "print", "-o", "json"}, {}),
+              ::testing::StartsWith("{\"kubeletconfig\":{\"kind\":\"KubeletConfiguration\","));
+}
+
+TEST(CheckConfig, ReadsEachFileByItself) {
+  FakeConfigFiles files({{"good.yaml", Config("maxPods: 5\n")},
+                         {"bad.yaml", Config("maxPods: -5\nport: 70000\n")},
+                         {"own.yaml",
+                          "apiVersion: denselet.config/v1alpha1\n"
+                          "kind: DenseletConfiguration\nshards: 3\n"}});
+  const CommandResult result =
+      CheckConfigFiles({"good.yaml", "bad.yaml", "own.yaml", "none.yaml"}, files);
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.output, "good.yaml: ok\nown.yaml: ok\n");
+  EXPECT_THAT(result.errors, ElementsAre("Error: bad.yaml:4: port: found 70000, wanted 1 to 65535",
+                                         "Error: bad.yaml:3: maxPods: found -5, wanted 0 or more",
+                                         "Error: read \"none.yaml\": No such file"));
+  EXPECT_EQ(CheckConfigFiles({"good.yaml"}, files).exit_code, 0);
+  EXPECT_EQ(CheckConfigFiles({}, files).exit_code, 1);
+}
+
+TEST(CheckConfig, SamplesAreFine) {
+  FakeConfigFiles files = CaseFiles(TestFolder() / "samples");
+  const CommandResult result =
+      CheckConfigFiles({"/case/kubeadm.yaml", "/case/k3s.yaml", "/case/own.yaml"}, files);
+  EXPECT_THAT(result.errors, IsEmpty());
+  EXPECT_EQ(result.exit_code, 0);
+}
+
+TEST(Support, NamesWhatHasNoEffect) {
+  FakeConfigFiles files({{"/c.yaml", Config("hairpinMode: none\nmaxPods: 110\nport: 7\n"
+                                            "kubeReserved: {memory: 1Gi}\n")},
+                         {"/plain.yaml", Config("maxPods: 110\n")}});
+  const auto found = FindFieldsWithoutEffect(LoadConfig(Flags({"--config=/c.yaml"}), files));
+  EXPECT_THAT(found.dead, ElementsAre("hairpinMode"));
+  EXPECT_THAT(found.missing, ElementsAre("kubeReserved", "port"));
+  EXPECT_THAT(SupportWarnings(LoadConfig(Flags({"--config=/plain.yaml"}), files)), IsEmpty());
+}
+
+}  // namespace
+}  // namespace denselet::app
