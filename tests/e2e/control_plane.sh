@@ -1,84 +1,101 @@
 #!/usr/bin/env bash
-# control_plane.sh COMMAND...: runs the command beside a real etcd and kube-apiserver, on loopback ports of their own
-# with certificates of their own, and stops them when it ends. The command sees
-#   DENSELET_APISERVER  127.0.0.1:PORT
-#   DENSELET_PKI        a folder: ca.crt; admin.crt, admin.key (system:masters); other-ca.crt, which signed nothing here
+# A real control plane for tests: etcd and kube-apiserver, where asked for also kube-controller-manager and
+# kube-scheduler, on free ports of the loopback, with certificates of their own. It is ready in a few seconds.
+#
+#   control_plane.sh up FOLDER [--owner PID] [--minutes N]   starts one in FOLDER and returns when it is ready
+#   control_plane.sh use FOLDER [--with LIST] COMMAND...     runs the command in its environment
+#   control_plane.sh down FOLDER                             stops it and removes FOLDER
+#   control_plane.sh run [--with LIST] COMMAND...            the three in one, in a folder that nobody else has
+#
+# LIST is of controller-manager and scheduler, with commas between; what is started once stays until the end.
+# An instance ends by itself when its owner (up: the caller) is gone, or after N minutes (15; 0: never).
+#
+# A command that it runs sees kubectl in its PATH and
+#   KUBECONFIG, DENSELET_KUBECONFIG   a cluster administrator's
+#   DENSELET_APISERVER                127.0.0.1:PORT
+#   DENSELET_PKI                      a folder: NAME.crt and NAME.key of ca, admin (system:masters) and others, and
+#                                     other-ca.crt, which signed nothing here
+#   DENSELET_CONTROL_PLANE            FOLDER: run/NAME.pid and log/NAME.log of each process
+# and may call
+#   control_plane.sh start|stop|restart NAME   one of etcd, kube-apiserver, kube-controller-manager, kube-scheduler
+#   control_plane.sh node-kubeconfig NODE      prints a kubeconfig with the client certificate of that node
+#   control_plane.sh bootstrap-kubeconfig      prints one with a token that may ask for a node's certificate
+# Tests share an instance: each keeps to a namespace of its own.
 set -euo pipefail
-peers=${DENSELET_PEERS:?run this through ./dev test e2e}
-folder=$(mktemp -d)
-pids=()
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+for part in pki credentials components instance; do
+  # shellcheck source=/dev/null
+  . "$here/control_plane/$part.sh"
+done
 
-stop() {
-  local pid
-  for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
-  for pid in "${pids[@]}"; do timeout 20 tail --pid="$pid" -f /dev/null || kill -9 "$pid" 2>/dev/null || true; done
-  rm -rf "$folder"
-}
-trap stop EXIT
-trap 'exit 143' TERM INT
-
-fail() {
-  echo "$1" >&2
-  tail -20 "$folder"/*.log >&2
+die() {
+  echo "control_plane.sh: $*" >&2
   exit 1
 }
 
-# A port that nobody listens on; below the range from which the kernel takes ports for connections.
-free_port() {
-  local port
-  while true; do
-    port=$((10000 + RANDOM % 20000))
-    (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || break
+# take_options ARGS...: sets with, owner and minutes, and rest to what is left.
+take_options() {
+  with=() owner=$PPID minutes=15
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --with) IFS=, read -r -a with <<<"${2:?}" ;;
+      --owner) owner=${2:?} ;;
+      --minutes) minutes=${2:?} ;;
+      *) break ;;
+    esac
+    shift 2
   done
-  echo "$port"
+  rest=("$@")
 }
 
-authority() { # NAME
-  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj "/CN=$1" \
-    -keyout "$folder/pki/$1.key" -out "$folder/pki/$1.crt" 2>/dev/null
+verb_up() {
+  folder=$(realpath -m -- "${1:?which folder?}")
+  take_options "${@:2}"
+  trap end_supervisor EXIT # when it does not become ready
+  bring_up
+  trap - EXIT
 }
 
-certificate() { # NAME SUBJECT EXTENSION
-  openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj "$2" \
-    -keyout "$folder/pki/$1.key" -out "$folder/$1.csr" 2>/dev/null
-  openssl x509 -req -days 2 -in "$folder/$1.csr" -CA "$folder/pki/ca.crt" -CAkey "$folder/pki/ca.key" -CAcreateserial \
-    -extfile <(printf '%s\n' "$3") -out "$folder/pki/$1.crt" 2>/dev/null
+verb_use() {
+  folder=$(realpath -m -- "${1:?which folder?}")
+  take_options "${@:2}"
+  trap end_command EXIT
+  enter_instance
+  run_inside
 }
 
-mkdir "$folder/pki"
-authority ca
-authority other-ca
-certificate apiserver /CN=kube-apiserver 'subjectAltName=IP:127.0.0.1,DNS:kubernetes.default.svc'
-certificate admin /O=system:masters/CN=admin 'extendedKeyUsage=clientAuth'
-openssl genrsa -out "$folder/pki/sa.key" 2048 2>/dev/null
+verb_down() {
+  folder=$(realpath -m -- "${1:?which folder?}")
+  check_folder
+  end_supervisor
+  rm -rf "$folder"
+}
 
-etcd_port=$(free_port)
-etcd_peer_port=$(free_port)
-port=$(free_port)
-"$peers/etcd" --data-dir "$folder/etcd" --unsafe-no-fsync --log-level warn \
-  --listen-client-urls "http://127.0.0.1:$etcd_port" --advertise-client-urls "http://127.0.0.1:$etcd_port" \
-  --listen-peer-urls "http://127.0.0.1:$etcd_peer_port" --initial-advertise-peer-urls "http://127.0.0.1:$etcd_peer_port" \
-  --initial-cluster "default=http://127.0.0.1:$etcd_peer_port" >"$folder/etcd.log" 2>&1 &
-pids+=($!)
-"$peers/kube-apiserver" --etcd-servers "http://127.0.0.1:$etcd_port" \
-  --bind-address 127.0.0.1 --advertise-address 127.0.0.1 --secure-port "$port" --cert-dir "$folder" \
-  --tls-cert-file "$folder/pki/apiserver.crt" --tls-private-key-file "$folder/pki/apiserver.key" \
-  --client-ca-file "$folder/pki/ca.crt" --authorization-mode Node,RBAC --service-cluster-ip-range 10.0.0.0/24 \
-  --service-account-issuer https://kubernetes.default.svc --service-account-key-file "$folder/pki/sa.key" \
-  --service-account-signing-key-file "$folder/pki/sa.key" >"$folder/kube-apiserver.log" 2>&1 &
-pids+=($!)
+verb_run() {
+  take_options "$@"
+  owner=$$
+  folder=$(mktemp -d)
+  trap 'end_command; verb_down "$folder"' EXIT
+  bring_up temporary
+  enter_instance
+  run_inside
+}
 
-ready=
-for ((second = 0; second < 120; ++second)); do
-  kill -0 "${pids[0]}" 2>/dev/null || fail "etcd ended"
-  kill -0 "${pids[1]}" 2>/dev/null || fail "kube-apiserver ended"
-  if curl -sf --cacert "$folder/pki/ca.crt" --cert "$folder/pki/admin.crt" --key "$folder/pki/admin.key" \
-    "https://127.0.0.1:$port/readyz" >/dev/null; then
-    ready=yes
-    break
-  fi
-  sleep 1
-done
-[ -n "$ready" ] || fail "kube-apiserver was not ready after two minutes"
-
-DENSELET_APISERVER=127.0.0.1:$port DENSELET_PKI=$folder/pki "$@"
+trap 'exit 130' INT
+trap 'exit 143' TERM
+verb=${1:-help}
+[ $# -gt 0 ] && shift
+case $verb in
+  up | use | down | run) "verb_$verb" "$@" ;;
+  start | stop | restart | node-kubeconfig | bootstrap-kubeconfig)
+    folder=${DENSELET_CONTROL_PLANE:?run this inside of an instance}
+    case $verb in
+      start | restart) ask_supervisor "$verb" "${1:?which process?}" && wait_until_ready "$1" ;;
+      stop) ask_supervisor stop "${1:?which process?}" && wait_until_gone "$1" ;;
+      node-kubeconfig) node_kubeconfig "${1:?which node?}" ;;
+      bootstrap-kubeconfig) bootstrap_kubeconfig ;;
+    esac
+    ;;
+  help | -h | --help) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" ;;
+  *) die "unknown verb '$verb' (control_plane.sh help)" ;;
+esac
