@@ -1,0 +1,151 @@
+#include "kube/client/api_call.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kube/api/codec/envelope.h"
+#include "kube/client/api_request_text.h"
+
+namespace denselet::kube {
+
+using sync::ApiObject;
+using sync::ApiVerb;
+
+ApiCall::ApiCall(const ApiCallParts& parts, TokenBucket* limit, const Context& context,
+                 sync::ApiRequest request, reactor::Done<ApiObject> done,
+                 UniqueFunction<void(ApiCall&)> finished)
+    : parts_(parts),
+      limit_(limit),
+      context_(context),
+      request_(std::move(request)),
+      done_(std::move(done)),
+      finished_(std::move(finished)),
+      self_(std::make_shared<ApiCall*>(this)) {
+  const TimePoint now = parts_.loop.Now();
+  if (context_.deadline == kNever) context_ = context_.WithTimeout(now, parts_.options.timeout);
+  if (context_.cancel.cancelled()) {
+    FinishLater(Error(ErrorCode::kCancelled, "nobody waits for the answer any more"));
+    return;
+  }
+  cancelled_ = context_.cancel.OnCancel([this] {
+    if (stage_ == Stage::kSent || stage_ == Stage::kDone) return;  // the exchange hears it, too
+    if (stage_ == Stage::kLimited && limit_ != nullptr) limit_->GiveBack();
+    FinishLater(Error(ErrorCode::kCancelled, "nobody waits for the answer any more"));
+  });
+  WaitUntil(limit_ == nullptr ? now : limit_->Take(now), Stage::kLimited);
+}
+
+ApiCall::~ApiCall() {
+  *self_ = nullptr;
+  parts_.loop.Disarm(timer_);
+}
+
+void ApiCall::WaitUntil(TimePoint when, Stage stage) {
+  stage_ = stage;
+  timer_ = parts_.loop.Arm(std::min(when, context_.deadline), [this] { OnTimer(); });
+}
+
+void ApiCall::OnTimer() {
+  if (context_.Expired(parts_.loop.Now())) {
+    if (stage_ == Stage::kLimited && limit_ != nullptr) limit_->GiveBack();
+    return Finish(Error(ErrorCode::kDeadlineExceeded, "the request was not sent in time"));
+  }
+  Authorize();
+}
+
+void ApiCall::Authorize() {
+  if (parts_.transport.credentials().Authorization() != nullptr) return Transmit();
+  WaitUntil(context_.deadline, Stage::kCredentials);
+  parts_.transport.credentials().WhenReady(context_, [self = self_](Status ready) {
+    if (*self == nullptr || (*self)->stage_ != Stage::kCredentials) return;
+    (*self)->parts_.loop.Disarm((*self)->timer_);
+    if (!ready) return (*self)->Finish(ready.error().With("credentials for the API server"));
+    (*self)->Authorize();
+  });
+}
+
+void ApiCall::Transmit() {
+  stage_ = Stage::kSent;
+  ++tries_;
+  body_.clear();
+  const ApiLane lane =
+      request_.traffic == sync::ApiTraffic::kHeartbeat ? ApiLane::kHeartbeat : ApiLane::kRequests;
+  exchange_ =
+      parts_.transport.Start(context_, lane, ToHttpRequest(request_), ToHttpBody(request_), *this);
+}
+
+void ApiCall::OnHead(net::HttpResponseHead head) { head_ = std::move(head); }
+
+void ApiCall::OnBody(std::span<const std::byte> data) {
+  if (body_.size() + data.size() > parts_.options.answer_bytes_max) {
+    return Finish(Error(ErrorCode::kOverloaded, "the API server's answer is too large"));
+  }
+  body_.append(reinterpret_cast<const char*>(data.data()), data.size());
+}
+
+void ApiCall::OnEnd() {
+  if (head_.status < 200 || head_.status > 299) {
+    return OnRefused(ReadApiFailure(head_.status, head_.headers, body_));
+  }
+  const Result<Envelope> envelope = DecodeEnvelope(body_);
+  if (!envelope) return Finish(envelope.error().With("the API server's answer"));
+  // A delete of what is gone at once is answered with a Status.
+  if (envelope->kind == "Status") return Finish(ApiObject{});
+  Finish(ApiObject{.wire = std::string(envelope->raw)});
+}
+
+void ApiCall::OnRefused(const ApiFailure& failure) {
+  const Error error = ToError(failure, request_.verb);
+  if (failure.http_status == 401 && !std::exchange(authorized_anew_, true) &&
+      parts_.transport.credentials().Refused()) {
+    return TryAgain(error, Duration::zero());
+  }
+  const bool harmless = request_.verb == ApiVerb::kGet && failure.http_status >= 500;
+  if (failure.IsWorthRetrying() || harmless) {
+    return TryAgain(error, failure.retry_after.value_or(NextPause()));
+  }
+  Finish(error);
+}
+
+void ApiCall::OnFailed(const Error& reason) {
+  if (request_.verb == ApiVerb::kGet && reason.code() == ErrorCode::kUnknownOutcome) {
+    // It changes nothing: what is unknown is only the answer.
+    const bool late = context_.Expired(parts_.loop.Now());
+    return TryAgain(
+        Error(late ? ErrorCode::kDeadlineExceeded : ErrorCode::kUnavailable, reason.message()),
+        NextPause());
+  }
+  if (reason.code() == ErrorCode::kUnavailable) return TryAgain(reason, NextPause());
+  Finish(reason);
+}
+
+Duration ApiCall::NextPause() {
+  const Duration pause = parts_.options.pause_min * (int64_t{1} << std::min(tries_, 20u)) / 2;
+  return parts_.random.Jitter(std::min(pause, parts_.options.pause_max), 0.5);
+}
+
+void ApiCall::TryAgain(const Error& reason, Duration pause) {
+  const TimePoint next = After(parts_.loop.Now(), pause);
+  // Waiting until the deadline to say that it has passed helps nobody.
+  if (tries_ >= parts_.options.tries_max || next >= context_.deadline) return Finish(reason);
+  WaitUntil(next, Stage::kPause);
+}
+
+void ApiCall::FinishLater(Result<ApiObject> result) {
+  stage_ = Stage::kDone;
+  parts_.loop.Disarm(timer_);
+  parts_.loop.Post([self = self_, result = std::move(result)]() mutable {
+    if (*self != nullptr) (*self)->Finish(std::move(result));
+  });
+}
+
+void ApiCall::Finish(Result<ApiObject> result) {
+  stage_ = Stage::kDone;
+  exchange_.reset();
+  cancelled_.Forget();
+  reactor::Done<ApiObject> done = std::move(done_);
+  finished_(*this);
+  done(std::move(result));
+}
+
+}  // namespace denselet::kube

@@ -1,0 +1,58 @@
+#include "kube/client/api_client.h"
+
+#include <utility>
+
+namespace denselet::kube {
+
+ApiClient::ApiClient(reactor::Loop& loop, Random& random, ApiTransport& transport,
+                     const ApiClientOptions& options)
+    : loop_(loop),
+      random_(random),
+      transport_(transport),
+      options_(options),
+      parts_{loop, random, transport, options_.call},
+      main_limit_(options.requests_per_second, options.requests_burst),
+      events_limit_(options.events_per_second, options.events_burst) {}
+
+ApiClient::~ApiClient() = default;
+
+TokenBucket* ApiClient::LimitOf(sync::ApiTraffic traffic) {
+  switch (traffic) {
+    case sync::ApiTraffic::kHeartbeat:
+      return nullptr;
+    case sync::ApiTraffic::kMain:
+      return &main_limit_;
+    case sync::ApiTraffic::kEvents:
+      return &events_limit_;
+  }
+  return nullptr;
+}
+
+void ApiClient::Send(const Context& context, sync::ApiRequest request,
+                     reactor::Done<sync::ApiObject> done) {
+  if (calls_.size() >= options_.calls_max) {
+    loop_.Post([done = std::move(done)]() mutable {
+      done(Error(ErrorCode::kOverloaded, "too many requests to the API server are under way"));
+    });
+    return;
+  }
+  auto call = std::make_unique<ApiCall>(parts_, LimitOf(request.traffic), context,
+                                        std::move(request), std::move(done),
+                                        [this](ApiCall& finished) { OnFinished(finished); });
+  ApiCall* const key = call.get();
+  calls_.emplace(key, std::move(call));
+}
+
+void ApiClient::OnFinished(ApiCall& call) {
+  const auto found = calls_.find(&call);
+  loop_.DeferDelete(std::move(found->second));
+  calls_.erase(found);
+}
+
+std::unique_ptr<sync::ListWatch> ApiClient::Follow(sync::ListWatchSpec spec,
+                                                   sync::ListWatchUser& user) {
+  return std::make_unique<HttpListWatch>(loop_, random_, transport_, options_.list_watch,
+                                         std::move(spec), user);
+}
+
+}  // namespace denselet::kube

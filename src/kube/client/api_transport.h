@@ -1,0 +1,69 @@
+// The connections to the API server. Three lanes, so that nothing ever waits behind something less
+// urgent: heartbeats have one connection of their own; watches, which never end, fill others; the
+// rest goes over a few that watches never touch.
+//
+// Lives on the API shard.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/context.h"
+#include "base/random.h"
+#include "kube/client/credentials.h"
+#include "reactor/api/loop.h"
+#include "reactor/net/http2/client.h"
+
+namespace denselet::kube {
+
+enum class ApiLane : uint8_t { kHeartbeat, kRequests, kWatches };
+inline constexpr size_t kApiLanes = 3;
+
+struct ApiTransportOptions {
+  std::string scheme = "https";
+  std::string authority;  // host and port, as the server knows itself
+  std::string base_path;  // "/k8s/clusters/c1" of a server behind a gateway; without a slash behind
+  std::string user_agent;
+  net::Http2Options connection;
+  uint32_t request_connections_max = 4;
+  // A kube-apiserver takes 100 streams on a connection, so this is 6400 watches. Of a server that
+  // takes one, it is what it is: further watches wait, and requests do not wait for them.
+  uint32_t watch_connections_max = 64;
+  uint32_t spare_streams_min = 10;
+  size_t waiting_max = 16384;  // requests or watches that wait for a stream, each lane
+  Duration backoff_min = Milliseconds(200);
+  Duration backoff_max = Seconds(30);
+};
+
+class ApiTransport {
+ public:
+  // `credentials` outlives this.
+  ApiTransport(reactor::Loop& loop, Random& random, ApiTransportOptions options,
+               Credentials& credentials, net::Http2Client::Dial dial);
+
+  // `request` has a method, a target without the base path and headers; the rest is added here,
+  // with the credentials of the moment, which must be there (Credentials::Authorization).
+  std::unique_ptr<net::HttpExchange> Start(const Context& context, ApiLane lane,
+                                           net::HttpRequest request, std::string body,
+                                           net::HttpClientCall& call);
+
+  Credentials& credentials() { return credentials_; }
+
+  // The connections' credentials (client certificate, authorities) have changed.
+  void Renew();
+
+  net::Http2Client::Counters counters(ApiLane lane) const { return Lane(lane).counters(); }
+
+ private:
+  net::Http2Client& Lane(ApiLane lane) { return *lanes_[static_cast<size_t>(lane)]; }
+  const net::Http2Client& Lane(ApiLane lane) const { return *lanes_[static_cast<size_t>(lane)]; }
+
+  const ApiTransportOptions options_;
+  Credentials& credentials_;
+  net::Http2Client::Dial dial_;  // shared by the lanes
+  std::array<std::unique_ptr<net::Http2Client>, kApiLanes> lanes_;
+};
+
+}  // namespace denselet::kube

@@ -1,0 +1,269 @@
+#include "kube/client/kubeconfig.h"
+
+#include <yyjson.h>
+
+#include "base/base64.h"
+#include "kube/api/codec/json_source.h"
+#include "kube/api/codec/json_text.h"
+#include "kube/api/codec/yaml.h"
+#include "kube/api/fault.h"
+
+namespace denselet::kube {
+namespace {
+
+constexpr size_t kFaultsMax = 50;
+
+// Takes what it wants out of objects, and notes what is wrong with it.
+class Reader {
+ public:
+  Reader(const JsonSource& source, std::string_view path)
+      : source_(source), folder_(path.substr(0, path.rfind('/') + 1)) {}
+
+  void AddFault(std::string where, yyjson_val* at, std::string message) {
+    if (faults_.size() >= kFaultsMax) return;
+    const uint32_t line = at == nullptr ? 0 : source_.LineOf(PlaceOf(at));
+    faults_.push_back({std::move(where), line, std::move(message)});
+  }
+
+  std::string Text(yyjson_val* object, const std::string& where, const char* name) {
+    yyjson_val* const value = yyjson_obj_get(object, name);
+    if (value == nullptr || yyjson_is_null(value)) return {};
+    if (yyjson_is_str(value)) return std::string(TextOf(value));
+    AddFault(where + "." + name, value, "found " + Describe(value) + ", wanted text");
+    return {};
+  }
+
+  bool Flag(yyjson_val* object, const std::string& where, const char* name) {
+    yyjson_val* const value = yyjson_obj_get(object, name);
+    if (value == nullptr || yyjson_is_null(value)) return false;
+    if (yyjson_is_bool(value)) return yyjson_get_bool(value);
+    AddFault(where + "." + name, value, "found " + Describe(value) + ", wanted true or false");
+    return false;
+  }
+
+  // The object called `name` within; null where there is none.
+  yyjson_val* Object(yyjson_val* object, const std::string& where, const char* name) {
+    yyjson_val* const value = yyjson_obj_get(object, name);
+    if (value == nullptr || yyjson_is_null(value)) return nullptr;
+    if (yyjson_is_obj(value)) return value;
+    AddFault(where + "." + name, value, "found " + Describe(value) + ", wanted an object");
+    return nullptr;
+  }
+
+  std::string Path(yyjson_val* object, const std::string& where, const char* name) {
+    const std::string path = Text(object, where, name);
+    if (path.empty() || path.starts_with('/')) return path;
+    return folder_ + path;
+  }
+
+  InlineOrFile Bytes(yyjson_val* object, const std::string& where, const char* data_name,
+                     const char* path_name) {
+    InlineOrFile found{.data = {}, .path = Path(object, where, path_name)};
+    const std::string text = Text(object, where, data_name);
+    if (text.empty()) return found;
+    Result<std::string> bytes = Base64Decode(text);
+    if (!bytes) {
+      AddFault(where + "." + data_name, yyjson_obj_get(object, data_name), "not base64");
+      return found;
+    }
+    found.data = *std::move(bytes);
+    return found;
+  }
+
+  // The elements of a list of objects.
+  std::vector<yyjson_val*> Objects(yyjson_val* object, const std::string& where, const char* name) {
+    std::vector<yyjson_val*> elements;
+    yyjson_val* const list = yyjson_obj_get(object, name);
+    if (list == nullptr || yyjson_is_null(list)) return elements;
+    if (!yyjson_is_arr(list)) {
+      AddFault(where + "." + name, list, "found " + Describe(list) + ", wanted a list");
+      return elements;
+    }
+    size_t index, count;
+    yyjson_val* element;
+    yyjson_arr_foreach(list, index, count, element) {
+      if (yyjson_is_obj(element)) {
+        elements.push_back(element);
+      } else {
+        AddFault(where + "." + name + "[" + std::to_string(index) + "]", element,
+                 "found " + Describe(element) + ", wanted an object");
+      }
+    }
+    return elements;
+  }
+
+  // The `what` of the entry called `wanted` in the list `list`: {name: wanted, what: {...}}.
+  yyjson_val* Named(yyjson_val* root, const char* list, const std::string& wanted,
+                    const char* what) {
+    for (yyjson_val* entry : Objects(root, "", list)) {
+      if (Text(entry, list, "name") == wanted) return Object(entry, list, what);
+    }
+    AddFault("", nullptr, std::string(list) + " has none called \"" + wanted + "\"");
+    return nullptr;
+  }
+
+  const std::vector<Fault>& faults() const { return faults_; }
+
+ private:
+  const JsonSource& source_;
+  const std::string folder_;
+  std::vector<Fault> faults_;
+};
+
+void ReadCluster(Reader& reader, yyjson_val* cluster, ClusterAccess& access) {
+  const std::string where = "cluster";
+  access.server = reader.Text(cluster, where, "server");
+  access.authorities =
+      reader.Bytes(cluster, where, "certificate-authority-data", "certificate-authority");
+  access.server_name = reader.Text(cluster, where, "tls-server-name");
+  access.skip_verification = reader.Flag(cluster, where, "insecure-skip-tls-verify");
+  access.proxy_url = reader.Text(cluster, where, "proxy-url");
+  if (access.skip_verification && !access.authorities.empty()) {
+    reader.AddFault(where, nullptr,
+                    "insecure-skip-tls-verify and a certificate authority exclude each other");
+  }
+  if (const auto url = ParseServerUrl(access.server); !url) {
+    reader.AddFault(where + ".server", yyjson_obj_get(cluster, "server"), url.error().message());
+  }
+}
+
+std::optional<ExecPlugin> ReadExec(Reader& reader, yyjson_val* user) {
+  const std::string where = "user.exec";
+  yyjson_val* const exec = reader.Object(user, "user", "exec");
+  if (exec == nullptr) return std::nullopt;
+  ExecPlugin plugin;
+  plugin.api_version = reader.Text(exec, where, "apiVersion");
+  plugin.command = reader.Text(exec, where, "command");
+  if (plugin.command.find('/') != std::string::npos) {
+    plugin.command = reader.Path(exec, where, "command");
+  }
+  plugin.install_hint = reader.Text(exec, where, "installHint");
+  plugin.provide_cluster_info = reader.Flag(exec, where, "provideClusterInfo");
+  if (plugin.command.empty()) reader.AddFault(where + ".command", nullptr, "there is none");
+  if (plugin.api_version != "client.authentication.k8s.io/v1" &&
+      plugin.api_version != "client.authentication.k8s.io/v1beta1") {
+    reader.AddFault(
+        where + ".apiVersion", yyjson_obj_get(exec, "apiVersion"),
+        "found \"" + plugin.api_version + "\", wanted client.authentication.k8s.io/v1 or v1beta1");
+  }
+  if (reader.Text(exec, where, "interactiveMode") == "Always") {
+    reader.AddFault(where + ".interactiveMode", yyjson_obj_get(exec, "interactiveMode"),
+                    "\"Always\" needs somebody at a terminal");
+  }
+  if (yyjson_val* const args = yyjson_obj_get(exec, "args"); yyjson_is_arr(args)) {
+    size_t index, count;
+    yyjson_val* arg;
+    yyjson_arr_foreach(args, index, count, arg) {
+      if (yyjson_is_str(arg)) {
+        plugin.args.emplace_back(TextOf(arg));
+      } else {
+        reader.AddFault(where + ".args[" + std::to_string(index) + "]", arg,
+                        "found " + Describe(arg) + ", wanted text");
+      }
+    }
+  }
+  for (yyjson_val* variable : reader.Objects(exec, where, "env")) {
+    plugin.environment.emplace_back(reader.Text(variable, where + ".env", "name"),
+                                    reader.Text(variable, where + ".env", "value"));
+  }
+  return plugin;
+}
+
+void ReadUser(Reader& reader, yyjson_val* user, ClusterAccess& access) {
+  const std::string where = "user";
+  access.certificate = reader.Bytes(user, where, "client-certificate-data", "client-certificate");
+  access.key = reader.Bytes(user, where, "client-key-data", "client-key");
+  access.token = {.data = reader.Text(user, where, "token"),
+                  .path = reader.Path(user, where, "tokenFile")};
+  // A file that is renewed says more than a text that was copied.
+  if (!access.token.path.empty()) access.token.data.clear();
+  access.username = reader.Text(user, where, "username");
+  access.password = reader.Text(user, where, "password");
+  access.exec = ReadExec(reader, user);
+  for (const char* name : {"auth-provider", "as", "as-uid", "as-groups", "as-user-extra"}) {
+    if (yyjson_val* const value = yyjson_obj_get(user, name); value != nullptr) {
+      reader.AddFault(where + "." + name, value, "not supported by a node agent");
+    }
+  }
+  if (access.certificate.empty() != access.key.empty()) {
+    reader.AddFault(where, nullptr,
+                    "a client certificate and its key go together; one of them is missing");
+  }
+  const bool has_token = !access.token.empty();
+  const bool has_password = !access.username.empty() || !access.password.empty();
+  if (has_token + has_password + access.exec.has_value() > 1) {
+    reader.AddFault(where, nullptr, "more than one of token, username and exec");
+  }
+}
+
+void ReadDocument(Reader& reader, yyjson_val* root, ClusterAccess& access) {
+  if (!yyjson_is_obj(root)) {
+    return reader.AddFault("", root, "found " + Describe(root) + ", wanted an object");
+  }
+  const std::string kind = reader.Text(root, "", "kind");
+  if (kind != "Config" && !kind.empty()) {
+    reader.AddFault("kind", yyjson_obj_get(root, "kind"), "found \"" + kind + "\", wanted Config");
+  }
+  const std::string current = reader.Text(root, "", "current-context");
+  if (current.empty()) return reader.AddFault("current-context", nullptr, "there is none");
+  yyjson_val* const context = reader.Named(root, "contexts", current, "context");
+  if (context == nullptr) return;
+  if (yyjson_val* const cluster =
+          reader.Named(root, "clusters", reader.Text(context, "context", "cluster"), "cluster")) {
+    ReadCluster(reader, cluster, access);
+  }
+  const std::string user = reader.Text(context, "context", "user");
+  if (user.empty()) return;  // a server that asks for nobody's name
+  if (yyjson_val* const found = reader.Named(root, "users", user, "user")) {
+    ReadUser(reader, found, access);
+  }
+}
+
+}  // namespace
+
+Result<ClusterAccess> ReadKubeconfig(std::string_view text, std::string_view path) {
+  YamlResult yaml = YamlToJson(text);
+  ClusterAccess access;
+  Status status = ToStatus(yaml.faults);
+  if (status) {
+    const JsonSource source(yaml.text.json, &yaml.text);
+    if (source.root() == nullptr) return Error(ErrorCode::kInvalid, ToString(source.fault()));
+    Reader reader(source, path);
+    ReadDocument(reader, source.root(), access);
+    status = ToStatus(reader.faults());
+  }
+  if (!status) return status.error().With("kubeconfig", path);
+  return access;
+}
+
+std::string WriteKubeconfig(const ClusterAccess& cluster, std::string_view certificate_path) {
+  std::string text = "apiVersion: v1\nclusters:\n- cluster:\n";
+  // JSON's form of a text is YAML, too.
+  const auto quoted = [](std::string_view value) {
+    std::string json;
+    AppendJsonText(value, json);
+    return json;
+  };
+  const auto line = [&](std::string_view name, std::string_view value) {
+    if (!value.empty()) text.append("    ").append(name).append(": ").append(value).append("\n");
+  };
+  if (!cluster.authorities.data.empty()) {
+    line("certificate-authority-data", Base64Encode(cluster.authorities.data));
+  } else {
+    line("certificate-authority",
+         cluster.authorities.path.empty() ? "" : quoted(cluster.authorities.path));
+  }
+  if (cluster.skip_verification) line("insecure-skip-tls-verify", "true");
+  if (!cluster.proxy_url.empty()) line("proxy-url", quoted(cluster.proxy_url));
+  line("server", quoted(cluster.server));
+  if (!cluster.server_name.empty()) line("tls-server-name", quoted(cluster.server_name));
+  const std::string file = quoted(certificate_path);
+  return text +
+         "  name: default-cluster\ncontexts:\n- context:\n    cluster: default-cluster\n"
+         "    namespace: default\n    user: default-auth\n  name: default-context\n"
+         "current-context: default-context\nkind: Config\nusers:\n- name: default-auth\n"
+         "  user:\n    client-certificate: " +
+         file + "\n    client-key: " + file + "\n";
+}
+
+}  // namespace denselet::kube

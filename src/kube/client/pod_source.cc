@@ -1,0 +1,96 @@
+#include "kube/client/pod_source.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/quoted.h"
+#include "kube/api/codec/meta_view.h"
+#include "kube/api/objects/resource.h"
+
+namespace denselet::kube {
+namespace {
+
+constexpr sync::SourceKind kApi = sync::SourceKind::kApi;
+
+// Trouble of the list-watch itself is told under this name; those of pods under theirs.
+const std::string& Everything() {
+  static const std::string kName = "pods";
+  return kName;
+}
+
+// Never the name above: that of a pod has a slash in it.
+std::string PlaceOf(const ObjectRef& object) { return object.ns + "/" + object.name; }
+
+}  // namespace
+
+ApiPodSource::ApiPodSource(sync::ApiServer& api, const NodeName& node, sync::PodSourceUser& user)
+    : node_(node.value()), user_(user) {
+  watch_ = api.Follow({.resource = kPods, .field_selector = "spec.nodeName=" + node_}, *this);
+}
+
+ApiPodSource::~ApiPodSource() = default;
+
+Status ApiPodSource::Check(const PodAtRest& pod) const {
+  constexpr size_t kNameBytesMax = 300;
+  if (pod.hot().uid.empty()) return Error(ErrorCode::kCorrupt, "has no uid");
+  if (pod.hot().node_name != node_) {
+    return Error(ErrorCode::kConflict,
+                 "is of node " + Quoted(pod.hot().node_name, kNameBytesMax) + ", not of this one");
+  }
+  return Ok();
+}
+
+// What comes shows that it comes through again; a watch that goes on where it broke off tells no
+// more than that.
+void ApiPodSource::OnThrough() {
+  if (std::exchange(broken_, false)) user_.OnTroubleOver(kApi, Everything());
+}
+
+void ApiPodSource::OnObject(std::string_view wire) {
+  OnThrough();
+  auto pod = PodAtRest::FromWire(wire);
+  const auto meta = ReadMeta(wire);
+  const std::string where = meta ? PlaceOf(meta->Ref()) : "/";
+  if (!pod) return Refuse(where, pod.error());
+  if (const Status fine = Check(**pod); !fine) return Refuse(where, fine.error());
+  Accept(where);
+  if (told_) return user_.OnPod(kApi, *std::move(pod));
+  std::string uid((*pod)->hot().uid);
+  first_.insert_or_assign(std::move(uid), *std::move(pod));
+}
+
+void ApiPodSource::OnGone(const ObjectRef& object, std::string_view uid) {
+  OnThrough();
+  Accept(PlaceOf(object));
+  if (told_) return user_.OnPodGone(kApi, uid);
+  if (const auto found = first_.find(uid); found != first_.end()) first_.erase(found);
+}
+
+void ApiPodSource::OnSynced() {
+  OnThrough();
+  if (std::exchange(told_, true)) return;
+  std::vector<PodRef> pods;
+  pods.reserve(first_.size());
+  for (auto& [uid, pod] : first_) pods.push_back(std::move(pod));
+  first_.clear();
+  user_.OnPods(kApi, std::move(pods));
+}
+
+void ApiPodSource::OnTrouble(const Error& reason) {
+  broken_ = true;
+  user_.OnTrouble(kApi, Everything(), reason);
+}
+
+void ApiPodSource::Refuse(const std::string& where, const Error& reason) {
+  const auto [place, is_new] = refused_.try_emplace(where, reason);
+  if (!is_new && place->second == reason) return;
+  place->second = reason;
+  user_.OnTrouble(kApi, where, reason);
+}
+
+void ApiPodSource::Accept(const std::string& where) {
+  if (refused_.erase(where) != 0) user_.OnTroubleOver(kApi, where);
+}
+
+}  // namespace denselet::kube

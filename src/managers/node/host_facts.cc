@@ -1,0 +1,109 @@
+#include "managers/node/host_facts.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace denselet::node {
+
+namespace {
+
+constexpr const char* kIpv4Routes = "/proc/net/route";
+constexpr const char* kIpv6Routes = "/proc/net/ipv6_route";
+
+// Shared by the answers that are still to come; the last one has `done` called.
+struct Reading {
+  FileTexts texts;
+  size_t waiting = 0;
+  UniqueFunction<void(FileTexts)> done;
+};
+
+// What cannot be read is missing from the answer.
+void ReadAll(reactor::FileSystem& files, const Context& context, std::vector<std::string> paths,
+             UniqueFunction<void(FileTexts)> done) {
+  auto reading = std::make_shared<Reading>();
+  reading->waiting = paths.size();
+  reading->done = std::move(done);
+  for (std::string& path : paths) {
+    files.ReadFile(context, path, HostFactsReader::kFileBytesMax,
+                   [reading, path](Result<std::string> text) {
+                     if (text) reading->texts.emplace(path, std::move(*text));
+                     if (--reading->waiting == 0) reading->done(std::move(reading->texts));
+                   });
+  }
+}
+
+std::vector<std::string> WithHugePages(const Result<std::vector<reactor::DirectoryEntry>>& sizes) {
+  std::vector<std::string> paths = MachineFiles();
+  // A kernel without huge pages has no such folder.
+  if (!sizes) return paths;
+  for (const reactor::DirectoryEntry& size : *sizes) {
+    if (HugePageKib(size.name) == 0) continue;
+    paths.push_back(std::string(kHugePagesFolder) + "/" + size.name + "/nr_hugepages");
+  }
+  return paths;
+}
+
+void AddRoutes(const FileTexts& texts, NetworkFacts& facts) {
+  const auto v4 = texts.find(kIpv4Routes);
+  if (v4 == texts.end()) return;
+  facts.routes_known = true;
+  if (auto routes = ParseIpv4Routes(v4->second)) facts.routes = std::move(*routes);
+  const auto v6 = texts.find(kIpv6Routes);
+  if (v6 == texts.end()) return;
+  if (const auto routes = ParseIpv6Routes(v6->second)) {
+    facts.routes.insert(facts.routes.end(), routes->begin(), routes->end());
+  }
+}
+
+void ResolveName(HostCalls& calls, const Context& context, const std::string& name,
+                 NetworkFacts facts, reactor::Done<NetworkFacts> done) {
+  if (name.empty()) return done(std::move(facts));
+  calls.Resolve(context, name,
+                [facts = std::move(facts),
+                 done = std::move(done)](Result<std::vector<IpAddress>> found) mutable {
+                  if (found) facts.of_node_name = std::move(*found);
+                  done(std::move(facts));
+                });
+}
+
+}  // namespace
+
+void HostFactsReader::ReadMachine(const Context& context, reactor::Done<MachineFacts> done) {
+  const auto measure = [&calls = calls_, context, root = options_.root_folder](
+                           FileTexts texts, reactor::Done<MachineFacts> finish) {
+    Result<MachineFacts> facts = ParseMachineFacts(texts);
+    if (!facts) return finish(facts.error());
+    calls.FileSystemBytes(
+        context, root,
+        [facts = std::move(*facts), finish = std::move(finish)](Result<uint64_t> bytes) mutable {
+          if (bytes) facts.root_fs_bytes = *bytes;
+          finish(std::move(facts));
+        });
+  };
+  files_.List(context, std::string(kHugePagesFolder), kHugePageSizesMax,
+              [&files = files_, context, measure,
+               done = std::move(done)](Result<std::vector<reactor::DirectoryEntry>> sizes) mutable {
+                ReadAll(files, context, WithHugePages(sizes),
+                        [measure, done = std::move(done)](FileTexts texts) mutable {
+                          measure(std::move(texts), std::move(done));
+                        });
+              });
+}
+
+void HostFactsReader::ReadNetwork(const Context& context, reactor::Done<NetworkFacts> done) {
+  calls_.Interfaces(
+      context, [&files = files_, &calls = calls_, context, name = options_.name_to_resolve,
+                done = std::move(done)](Result<std::vector<NetworkInterface>> interfaces) mutable {
+        if (!interfaces) return done(interfaces.error());
+        NetworkFacts facts{.interfaces = std::move(*interfaces)};
+        ReadAll(files, context, {kIpv4Routes, kIpv6Routes},
+                [&calls, context, name, facts = std::move(facts),
+                 done = std::move(done)](FileTexts texts) mutable {
+                  AddRoutes(texts, facts);
+                  ResolveName(calls, context, name, std::move(facts), std::move(done));
+                });
+      });
+}
+
+}  // namespace denselet::node

@@ -1,0 +1,128 @@
+#include "sync/sources/pod_difference.h"
+
+#include <map>
+#include <string>
+
+#include "kube/api/codec/codec.h"
+#include "kube/api/codec/wire_reader.h"
+#include "kube/api/types.h"
+
+namespace denselet::sync {
+namespace {
+
+using kube::WireField;
+using kube::WireReader;
+
+constexpr uint32_t kMetadataField = kube::core::Pod::kMetadataFieldNumber;
+constexpr uint32_t kSpecField = kube::core::Pod::kSpecFieldNumber;
+constexpr uint32_t kStatusField = kube::core::Pod::kStatusFieldNumber;
+constexpr uint32_t kLabelsField = kube::meta::ObjectMeta::kLabelsFieldNumber;
+constexpr uint32_t kAnnotationsField = kube::meta::ObjectMeta::kAnnotationsFieldNumber;
+
+using Texts = std::map<std::string_view, std::string_view>;
+
+// Views into a pod's bytes.
+struct Parts {
+  std::string_view spec, status;
+  uint32_t specs = 0, statuses = 0;  // protobuf would merge several of one field
+  Texts labels, annotations;
+};
+
+bool IsLocal(std::string_view key) {
+  return key == kSourceAnnotation || key == kSeenAnnotation || key == kMirrorAnnotation;
+}
+
+Status ReadEntry(std::string_view entry, Texts& into) {
+  std::string_view key, value;
+  WireReader reader(entry);
+  WireField field;
+  while (reader.Next(field)) {
+    if (field.number == 1) key = field.bytes;
+    if (field.number == 2) value = field.bytes;
+  }
+  into.insert_or_assign(key, value);
+  return reader.ToStatus("pod: metadata: entry");
+}
+
+Status ReadMetadata(std::string_view metadata, Parts& parts) {
+  WireReader reader(metadata);
+  WireField field;
+  while (reader.Next(field)) {
+    if (field.number != kLabelsField && field.number != kAnnotationsField) continue;
+    if (!kube::Expect(reader, field, WireField::Type::kBytes)) break;
+    Texts& texts = field.number == kLabelsField ? parts.labels : parts.annotations;
+    if (const Status status = ReadEntry(field.bytes, texts); !status) return status;
+  }
+  return reader.ToStatus("pod: metadata");
+}
+
+Result<Parts> ReadParts(const kube::PodAtRest& pod) {
+  Parts parts;
+  WireReader reader(pod.wire());
+  WireField field;
+  while (reader.Next(field)) {
+    if (field.number != kMetadataField && field.number != kSpecField &&
+        field.number != kStatusField) {
+      continue;
+    }
+    if (!kube::Expect(reader, field, WireField::Type::kBytes)) break;
+    if (field.number == kSpecField) {
+      parts.spec = field.bytes, ++parts.specs;
+    } else if (field.number == kStatusField) {
+      parts.status = field.bytes, ++parts.statuses;
+    } else if (const Status status = ReadMetadata(field.bytes, parts); !status) {
+      return status.error();
+    }
+  }
+  if (const Status status = reader.ToStatus("pod"); !status) return status.error();
+  std::erase_if(parts.annotations, [](const auto& entry) { return IsLocal(entry.first); });
+  return parts;
+}
+
+// Both views are of whole messages of one type, or their bytes cannot be compared.
+bool SameBytes(const Parts& a, const Parts& b, std::string_view Parts::*part,
+               uint32_t Parts::*count) {
+  return a.*count <= 1 && b.*count <= 1 && a.*part == b.*part;
+}
+
+bool SameMetadata(const kube::PodAtRest& a, const kube::PodAtRest& b, const Parts& parts_a,
+                  const Parts& parts_b) {
+  return parts_a.labels == parts_b.labels && parts_a.annotations == parts_b.annotations &&
+         a.hot().deletion_time == b.hot().deletion_time &&
+         a.hot().deletion_grace_seconds == b.hot().deletion_grace_seconds;
+}
+
+// The same, to Go: there a field that is absent and one that is empty are one thing unless it is a
+// pointer, and unknown ones do not exist. That is what its JSON shows. Only asked when the bytes
+// differ: a pod that really changed, or an API server that was just upgraded.
+template <class Part>
+bool SameToGo(const Part& a, const Part& b) {
+  return kube::EncodeJson(a) == kube::EncodeJson(b);
+}
+
+}  // namespace
+
+Result<PodDifference> Compare(const kube::PodAtRest& existing, const kube::PodAtRest& incoming) {
+  const auto a = ReadParts(existing);
+  if (!a) return a.error();
+  const auto b = ReadParts(incoming);
+  if (!b) return b.error();
+  const PodDifference meaning =
+      incoming.hot().deletion_time ? PodDifference::kDeletion : PodDifference::kMeaning;
+  if (!SameMetadata(existing, incoming, *a, *b)) return meaning;
+  const bool same_spec = SameBytes(*a, *b, &Parts::spec, &Parts::specs);
+  const bool same_status = SameBytes(*a, *b, &Parts::status, &Parts::statuses);
+  if (same_spec && same_status) return PodDifference::kNone;
+
+  const auto old_pod = existing.Parse();
+  if (!old_pod) return old_pod.error();
+  const auto new_pod = incoming.Parse();
+  if (!new_pod) return new_pod.error();
+  if (!same_spec && !SameToGo((*old_pod)->spec(), (*new_pod)->spec())) return meaning;
+  if (!same_status && !SameToGo((*old_pod)->status(), (*new_pod)->status())) {
+    return PodDifference::kStatus;
+  }
+  return PodDifference::kNone;
+}
+
+}  // namespace denselet::sync

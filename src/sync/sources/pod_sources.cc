@@ -1,0 +1,94 @@
+#include "sync/sources/pod_sources.h"
+
+namespace denselet::sync {
+namespace {
+
+ObjectRef NameOf(const kube::PodAtRest& pod) {
+  return {std::string(pod.hot().ns), std::string(pod.hot().name)};
+}
+
+}  // namespace
+
+PodSources::PodSources(reactor::Loop& loop, Logger log, const PodSourcesOptions& options,
+                       DesiredPodsUser& user)
+    : loop_(loop), log_(std::move(log)), options_(options), user_(user) {
+  late_timer_ = loop_.Arm(After(loop_.Now(), options_.late_after), [this] { OnLate(); });
+}
+
+PodSources::~PodSources() { loop_.Disarm(late_timer_); }
+
+bool PodSources::Ready(SourceSet needed) const {
+  return seen_.HasAll(needed.And(options_.configured));
+}
+
+void PodSources::OnLate() {
+  late_ = true;
+  for (const SourceKind source : kSourceKinds) {
+    if (!late().Has(source)) continue;
+    log_.Warning("Pod source has not reported yet", KV("source", SourceName(source)),
+                 KV("waited", options_.late_after));
+    user_.OnSourceLate(source);
+  }
+}
+
+void PodSources::Tell(SourceKind source, const PodMerge& merge) {
+  for (const RefusedPod& refused : merge.refused) {
+    const ObjectRef name = NameOf(*refused.pod);
+    log_.Error(refused.reason, "Refused pod of a source", Pod(name),
+               KV("podUID", refused.pod->hot().uid), KV("source", SourceName(source)));
+    user_.OnPodRefused(source, refused);
+  }
+  for (const PodChange& change : merge.changes) {
+    log_.V(2).Info("Changed desired pod", KV("op", PodOpName(change.op)),
+                   KV("pod", LogValue::Object(change.pod->hot().ns, change.pod->hot().name)),
+                   KV("podUID", change.pod->hot().uid), KV("source", SourceName(source)));
+  }
+  if (!merge.changes.empty()) user_.OnPodChanges(source, merge.changes);
+}
+
+void PodSources::OnPods(SourceKind source, std::vector<kube::PodRef> pods) {
+  const bool first = !seen_.Has(source);
+  const PodMerge merge = pods_.Set(source, pods, loop_.WallNow());
+  seen_.Add(source);
+  Tell(source, merge);
+  if (!first) return;
+  log_.Info("Pod source is ready", KV("source", SourceName(source)), KV("pods", pods.size()));
+  user_.OnSourceReady(source);
+}
+
+void PodSources::OnPod(SourceKind source, kube::PodRef pod) {
+  Tell(source, pods_.Put(source, pod, loop_.WallNow()));
+}
+
+void PodSources::OnPodGone(SourceKind source, std::string_view uid) {
+  Tell(source, pods_.Remove(source, uid));
+}
+
+void PodSources::OnTrouble(SourceKind source, const std::string& where, const Error& reason) {
+  log_.Error(reason, "Could not use what a pod source has", KV("source", SourceName(source)),
+             KV("path", where));
+  const std::pair place(source, where);
+  const auto found = troubles_.find(place);
+  if (found != troubles_.end()) {
+    found->second = reason;
+  } else if (troubles_.size() < options_.troubles_max) {
+    troubles_.emplace(place, reason);
+  } else {
+    ++not_kept_;
+  }
+}
+
+void PodSources::OnTroubleOver(SourceKind source, const std::string& where) {
+  if (troubles_.erase(std::pair(source, where)) == 0) return;
+  log_.Info("Trouble of a pod source is over", KV("source", SourceName(source)), KV("path", where));
+}
+
+std::vector<PodSources::Trouble> PodSources::Troubles() const {
+  std::vector<Trouble> troubles;
+  for (const auto& [place, reason] : troubles_) {
+    troubles.push_back({place.first, place.second, reason});
+  }
+  return troubles;
+}
+
+}  // namespace denselet::sync

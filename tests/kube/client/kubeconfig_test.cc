@@ -1,0 +1,154 @@
+#include "kube/client/kubeconfig.h"
+
+#include <gtest/gtest.h>
+
+#include "base/base64.h"
+
+namespace denselet::kube {
+namespace {
+
+constexpr char kKubeadm[] = R"(apiVersion: v1
+clusters:
+- cluster:
+    certificate-authority-data: Q0E=
+    server: https://10.0.0.1:6443
+  name: kubernetes
+contexts:
+- context:
+    cluster: kubernetes
+    user: system:node:n1
+  name: system:node:n1@kubernetes
+current-context: system:node:n1@kubernetes
+kind: Config
+preferences: {}
+users:
+- name: system:node:n1
+  user:
+    client-certificate: /var/lib/kubelet/pki/kubelet-client-current.pem
+    client-key: /var/lib/kubelet/pki/kubelet-client-current.pem
+)";
+
+std::string With(std::string_view cluster, std::string_view user) {
+  return "current-context: c\ncontexts:\n- {name: c, context: {cluster: k, user: u}}\n"
+         "clusters:\n- name: k\n  cluster: " +
+         std::string(cluster) + "\nusers:\n- name: u\n  user: " + std::string(user) + "\n";
+}
+
+std::string FaultOf(std::string_view text) {
+  const auto access = ReadKubeconfig(text, "/etc/k/config");
+  return access ? "" : access.error().message();
+}
+
+TEST(Kubeconfig, WhatKubeadmWritesIsRead) {
+  const auto access = ReadKubeconfig(kKubeadm, "/etc/kubernetes/kubelet.conf");
+  ASSERT_TRUE(access) << access.error().message();
+  EXPECT_EQ(access->server, "https://10.0.0.1:6443");
+  EXPECT_EQ(access->authorities.data, "CA");
+  EXPECT_EQ(access->certificate.path, "/var/lib/kubelet/pki/kubelet-client-current.pem");
+  EXPECT_EQ(access->key.path, access->certificate.path);
+  EXPECT_FALSE(access->exec);
+}
+
+TEST(Kubeconfig, FilesAreRelativeToIt) {
+  const auto access = ReadKubeconfig(
+      With("{server: 'https://a', certificate-authority: ca.crt}", "{tokenFile: ../token}"),
+      "/etc/k/config");
+  ASSERT_TRUE(access) << access.error().message();
+  EXPECT_EQ(access->authorities.path, "/etc/k/ca.crt");
+  EXPECT_EQ(access->token.path, "/etc/k/../token");
+}
+
+TEST(Kubeconfig, ATokenFileGoesBeforeAToken) {
+  const auto access =
+      ReadKubeconfig(With("{server: 'https://a'}", "{token: old, tokenFile: /t}"), "/x");
+  ASSERT_TRUE(access);
+  EXPECT_EQ(access->token.data, "");
+  EXPECT_EQ(access->token.path, "/t");
+}
+
+TEST(Kubeconfig, AnExecPluginIsReadWhole) {
+  const auto access = ReadKubeconfig(
+      With("{server: 'https://a'}",
+           "{exec: {apiVersion: client.authentication.k8s.io/v1, command: bin/get-token, "
+           "args: [a, b], env: [{name: X, value: '1'}], provideClusterInfo: true, "
+           "installHint: get it, interactiveMode: Never}}"),
+      "/etc/k/config");
+  ASSERT_TRUE(access) << access.error().message();
+  ASSERT_TRUE(access->exec);
+  EXPECT_EQ(access->exec->command, "/etc/k/bin/get-token");
+  EXPECT_EQ(access->exec->args, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(access->exec->environment[0].first, "X");
+  EXPECT_TRUE(access->exec->provide_cluster_info);
+}
+
+TEST(Kubeconfig, WhatIsWrongIsSaidWithItsPlace) {
+  EXPECT_EQ(FaultOf("kind: Config\n"),
+            "kubeconfig \"/etc/k/config\": current-context: there is none");
+  EXPECT_EQ(FaultOf("current-context: c\n"),
+            "kubeconfig \"/etc/k/config\": contexts has none called \"c\"");
+  EXPECT_NE(FaultOf(With("{server: 'ftp://a'}", "{}"))
+                .find("line 6: cluster.server: server "
+                      "\"ftp://a\": neither https nor http"),
+            std::string::npos)
+      << FaultOf(With("{server: 'ftp://a'}", "{}"));
+  EXPECT_NE(FaultOf(With("{server: 'https://a', certificate-authority-data: '*'}", "{}"))
+                .find("cluster.certificate-authority-data: not base64"),
+            std::string::npos);
+  EXPECT_NE(FaultOf(With("{server: 'https://a'}", "{client-certificate: /c}"))
+                .find("a client certificate and its key go together"),
+            std::string::npos);
+  EXPECT_NE(FaultOf(With("{server: 'https://a'}", "{auth-provider: {name: oidc}}"))
+                .find("user.auth-provider: not supported by a node agent"),
+            std::string::npos);
+  EXPECT_NE(FaultOf(With("{server: 'https://a'}", "{as: root}")).find("user.as: not supported"),
+            std::string::npos);
+  EXPECT_NE(FaultOf("\"\tnot yaml: [").find("kubeconfig \"/etc/k/config\": line 1"),
+            std::string::npos);
+}
+
+TEST(Kubeconfig, EveryFaultIsNamedAtOnce) {
+  const std::string faults =
+      FaultOf(With("{server: 5, insecure-skip-tls-verify: maybe}", "{token: [], username: {}}"));
+  for (const char* part :
+       {"cluster.server", "cluster.insecure-skip-tls-verify", "user.token", "user.username"}) {
+    EXPECT_NE(faults.find(part), std::string::npos) << part << " in " << faults;
+  }
+}
+
+TEST(Kubeconfig, WhatBootstrapLeavesBehindIsReadAgain) {
+  ClusterAccess cluster;
+  cluster.server = "https://[::1]:6443";
+  cluster.authorities.data = "CA";
+  cluster.server_name = "kubernetes";
+  const std::string text = WriteKubeconfig(cluster, "/pki/kubelet-client-current.pem");
+  const auto access = ReadKubeconfig(text, "/x");
+  ASSERT_TRUE(access) << access.error().message() << text;
+  EXPECT_EQ(access->server, cluster.server);
+  EXPECT_EQ(access->authorities.data, "CA");
+  EXPECT_EQ(access->server_name, "kubernetes");
+  EXPECT_EQ(access->certificate.path, "/pki/kubelet-client-current.pem");
+  EXPECT_EQ(access->key.path, "/pki/kubelet-client-current.pem");
+}
+
+TEST(ServerUrl, IsTakenApart) {
+  struct Case {
+    const char* url;
+    const char* authority;
+    const char* path;
+  };
+  for (const Case& row : {Case{"https://a", "a:443", ""}, Case{"http://a/", "a:80", ""},
+                          Case{"a.b:6443", "a.b:6443", ""},
+                          Case{"https://[::1]:6443/k8s/c1/", "[::1]:6443", "/k8s/c1"}}) {
+    const auto url = ParseServerUrl(row.url);
+    ASSERT_TRUE(url) << row.url;
+    EXPECT_EQ(url->Authority(), row.authority);
+    EXPECT_EQ(url->path, row.path);
+  }
+  for (const char* url : {"", "https://", "https://a:0", "https://a:70000", "https://a:b",
+                          "https://u:p@a", "https://[::1", "unix:///x", "https://a b"}) {
+    EXPECT_FALSE(ParseServerUrl(url)) << url;
+  }
+}
+
+}  // namespace
+}  // namespace denselet::kube

@@ -1,0 +1,74 @@
+// The machine that the tests run on, as a node sees it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "managers/node/host_calls.h"
+#include "managers/node/host_facts.h"
+#include "reactor/blocking_pool.h"
+#include "reactor/pool_file_system.h"
+#include "tests/integration/loop_fixture.h"
+
+namespace denselet::node {
+namespace {
+
+class RealHostTest : public reactor::ShardTest {
+ protected:
+  ~RealHostTest() override {
+    bool stopped = false;
+    files_.Stop([&] { stopped = true; });
+    EXPECT_TRUE(RunUntil([&] { return stopped; }));
+    pool_.Stop();
+  }
+  template <class T, class Start>
+  Result<T> Await(Start start) {
+    std::optional<Result<T>> answer;
+    start(reactor::Done<T>([&](Result<T> result) { answer.emplace(std::move(result)); }));
+    EXPECT_FALSE(answer) << "called back inside the call";
+    if (!RunUntil([&] { return answer.has_value(); })) {
+      return Error(ErrorCode::kUnavailable, "no answer");
+    }
+    return *std::move(answer);
+  }
+
+  reactor::BlockingPool pool_{clock_};
+  reactor::PoolFileSystem files_{shard_, pool_};
+  RealHostCalls calls_{shard_, pool_};
+};
+INSTANTIATE_LOOP_TEST(RealHostTest);
+
+TEST_P(RealHostTest, HasCpusMemoryAndAFileSystem) {
+  HostFactsReader reader(files_, calls_, {.root_folder = "/"});
+  const Result<MachineFacts> facts =
+      Await<MachineFacts>([&](auto done) { reader.ReadMachine({}, std::move(done)); });
+  ASSERT_TRUE(facts) << facts.error().message();
+  EXPECT_GT(facts->cpus, 0);
+  EXPECT_GT(facts->memory_bytes, 1 << 20);
+  EXPECT_GT(facts->root_fs_bytes, 1 << 20);
+  EXPECT_FALSE(facts->boot_id.empty());
+  EXPECT_FALSE(facts->kernel_version.empty());
+}
+
+TEST_P(RealHostTest, HasALoopbackInterfaceAndALocalName) {
+  HostFactsReader reader(files_, calls_, {.name_to_resolve = "localhost"});
+  const Result<NetworkFacts> facts =
+      Await<NetworkFacts>([&](auto done) { reader.ReadNetwork({}, std::move(done)); });
+  ASSERT_TRUE(facts) << facts.error().message();
+  const auto loopback =
+      std::ranges::find_if(facts->interfaces, [](const auto& each) { return each.loopback; });
+  ASSERT_NE(loopback, facts->interfaces.end());
+  EXPECT_TRUE(loopback->up);
+  ASSERT_FALSE(facts->of_node_name.empty());
+  EXPECT_TRUE(facts->of_node_name.front().IsLoopback());
+}
+
+TEST_P(RealHostTest, AFolderThatIsNotThereHasNoFileSystem) {
+  const Result<uint64_t> bytes = Await<uint64_t>(
+      [&](auto done) { calls_.FileSystemBytes({}, "/does/not/exist", std::move(done)); });
+  ASSERT_FALSE(bytes);
+  EXPECT_EQ(bytes.error().code(), ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace denselet::node

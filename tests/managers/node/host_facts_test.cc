@@ -1,0 +1,112 @@
+#include "managers/node/host_facts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "tests/sim/disk.h"
+#include "tests/sim/sim_file_system.h"
+#include "tests/sim/world.h"
+
+namespace denselet::node {
+namespace {
+
+using testing::ElementsAre;
+
+struct FakeCalls final : HostCalls {
+  explicit FakeCalls(reactor::Loop& l) : loop(l) {}
+  void FileSystemBytes(const Context&, std::string path, reactor::Done<uint64_t> done) override {
+    EXPECT_EQ(path, "/var/lib/kubelet");
+    loop.Post([this, done = std::move(done)]() mutable { done(bytes); });
+  }
+  void Interfaces(const Context&, reactor::Done<std::vector<NetworkInterface>> done) override {
+    loop.Post([this, done = std::move(done)]() mutable { done(interfaces); });
+  }
+  void Resolve(const Context&, std::string name,
+               reactor::Done<std::vector<IpAddress>> done) override {
+    asked = name;
+    loop.Post([this, done = std::move(done)]() mutable { done(names); });
+  }
+
+  reactor::Loop& loop;
+  Result<uint64_t> bytes = uint64_t{77};
+  Result<std::vector<NetworkInterface>> interfaces =
+      std::vector<NetworkInterface>{{.name = "eth0", .up = true}};
+  Result<std::vector<IpAddress>> names = std::vector<IpAddress>{*IpAddress::Parse("10.0.0.1")};
+  std::string asked;
+};
+
+class HostFactsTest : public testing::Test {
+ protected:
+  void Put(const std::string& path, std::string text) {
+    ASSERT_TRUE(disk_.MakeDirectories(path.substr(0, path.rfind('/')), 0755));
+    ASSERT_TRUE(disk_.ReplaceFile(path, std::move(text), 0644, reactor::Durability::kSynced, {}));
+  }
+  void PutMachine() {
+    Put("/sys/devices/system/cpu/online", "0-1\n");
+    Put("/proc/meminfo", "MemTotal: 1024 kB\nSwapTotal: 0 kB\n");
+    Put("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "3\n");
+  }
+  template <class T, class Start>
+  Result<T> Await(Start start) {
+    std::optional<Result<T>> answer;
+    start(reactor::Done<T>([&](Result<T> result) { answer.emplace(std::move(result)); }));
+    EXPECT_FALSE(answer) << "called back inside the call";
+    world_.RunUntil(After(world_.clock().Now(), Seconds(60)));
+    if (!answer) return Error(ErrorCode::kUnavailable, "no answer");
+    return *std::move(answer);
+  }
+  Result<MachineFacts> Machine() {
+    return Await<MachineFacts>([&](auto done) { reader_.ReadMachine({}, std::move(done)); });
+  }
+  Result<NetworkFacts> Network() {
+    return Await<NetworkFacts>([&](auto done) { reader_.ReadNetwork({}, std::move(done)); });
+  }
+
+  sim::World world_{{.seed = 1, .shards = 1}};
+  SeededRandom random_{1};
+  sim::Disk disk_;
+  sim::SimFileSystem files_{world_.loop(0), random_, disk_};
+  FakeCalls calls_{world_.loop(0)};
+  HostFactsReader reader_{files_, calls_, {.name_to_resolve = "n1"}};
+};
+
+TEST_F(HostFactsTest, OfTheMachine) {
+  PutMachine();
+  const Result<MachineFacts> facts = Machine();
+  ASSERT_TRUE(facts) << facts.error().message();
+  EXPECT_EQ(facts->cpus, 2);
+  EXPECT_EQ(facts->root_fs_bytes, 77);
+  EXPECT_THAT(facts->huge_pages, ElementsAre(HugePages{2048, 3}));
+}
+
+TEST_F(HostFactsTest, AFileSystemThatDoesNotAnswerIsNotKnown) {
+  PutMachine();
+  calls_.bytes = Error(ErrorCode::kUnknownOutcome, "hangs");
+  EXPECT_EQ(Machine()->root_fs_bytes, 0);
+}
+
+TEST_F(HostFactsTest, AMachineThatCannotBeReadIsAnError) { EXPECT_FALSE(Machine()); }
+
+TEST_F(HostFactsTest, OfTheNetwork) {
+  Put("/proc/net/route", "Iface\tDestination\tGateway\neth0\t00000000\t0100A8C0\n");
+  const Result<NetworkFacts> facts = Network();
+  ASSERT_TRUE(facts) << facts.error().message();
+  EXPECT_TRUE(facts->routes_known);
+  EXPECT_THAT(facts->routes, ElementsAre(DefaultRoute{"eth0", IpFamily::kIpv4}));
+  EXPECT_EQ(facts->of_node_name.size(), 1);
+  EXPECT_EQ(calls_.asked, "n1");
+}
+
+TEST_F(HostFactsTest, RoutesAndNamesMayBeMissing) {
+  calls_.names = Error(ErrorCode::kNotFound, "no such name");
+  const Result<NetworkFacts> facts = Network();
+  ASSERT_TRUE(facts);
+  EXPECT_FALSE(facts->routes_known);
+  EXPECT_TRUE(facts->of_node_name.empty());
+  calls_.interfaces = Error(ErrorCode::kIo, "refused");
+  EXPECT_FALSE(Network());
+}
+
+}  // namespace
+}  // namespace denselet::node
