@@ -11,6 +11,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/source_dir.h"
+
 namespace denselet::tests {
 
 inline void AppendUtf8(std::string& out, uint32_t rune) {
@@ -60,7 +62,7 @@ using GoldenRow = std::vector<std::string>;
 // `path` from the top of the sources. Never empty: a table that cannot be read is a failure.
 inline std::vector<GoldenRow> ReadGolden(std::string_view path) {
   std::vector<GoldenRow> rows;
-  std::ifstream file(std::string(DENSELET_SOURCE_DIR "/").append(path));
+  std::ifstream file(SourcePath(path));
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line.starts_with('#')) continue;
     GoldenRow& row = rows.emplace_back();

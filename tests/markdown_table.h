@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/source_dir.h"
+
 namespace denselet::tests {
 
 // A row of a table, and under which heading and which row of column names it stands.
@@ -48,7 +50,7 @@ inline std::vector<MarkdownRow> ReadMarkdownTables(std::string_view path) {
   std::vector<MarkdownRow> rows;
   std::string heading;
   std::vector<std::string> columns;
-  std::ifstream file(std::string(DENSELET_SOURCE_DIR) + "/" + std::string(path));
+  std::ifstream file(SourcePath(path));
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("#")) {
       heading = line.substr(std::min(line.find_first_not_of("# "), line.size()));

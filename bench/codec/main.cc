@@ -6,12 +6,13 @@
 #include "bench/codec/benches.h"
 #include "kube/api/codec/codec.h"
 #include "kube/api/types.h"
+#include "tests/source_dir.h"
 
 namespace denselet::bench {
 namespace {
 
 PodSample ReadSample() {
-  PodSample sample{.path = DENSELET_SOURCE_DIR "/bench/codec/pod.json", .json = {}, .wire = {}};
+  PodSample sample{.path = tests::SourcePath("bench/codec/pod.json"), .json = {}, .wire = {}};
   std::ifstream file(sample.path);
   sample.json.assign(std::istreambuf_iterator<char>(file), {});
   kube::core::Pod pod;

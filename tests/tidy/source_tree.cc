@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "tests/source_dir.h"
 #include "tests/tidy/text.h"
 
 namespace denselet::tidy {
@@ -80,7 +81,7 @@ std::vector<SourceFile> ReadAll(const std::string& root, std::vector<std::string
 
 }  // namespace
 
-std::string SourceRoot() { return DENSELET_SOURCE_DIR; }
+std::string SourceRoot() { return std::string(tests::SourceDir()); }
 
 std::optional<std::string> ReadFile(const std::string& root, std::string_view path) {
   std::ifstream file(fs::path(root) / path, std::ios::binary);

@@ -12,7 +12,7 @@ struct SourceFile {
   std::string text;
 };
 
-// The checkout this program was built from (compile definition DENSELET_SOURCE_DIR).
+// The checkout this program was built from (tests/source_dir.h).
 std::string SourceRoot();
 
 // Nothing when the file cannot be read.

@@ -13,6 +13,7 @@
 #include "kube/api/codec/codec.h"
 #include "kube/api/codec/schema.h"
 #include "kube/api/types.h"
+#include "tests/source_dir.h"
 
 namespace denselet::app {
 namespace {
@@ -38,7 +39,7 @@ std::string Cell(const std::string& line, size_t index) {
 
 // The rows of the tables of §1.1 to §1.6 and §2.
 std::vector<Row> Contract() {
-  std::ifstream file(std::filesystem::path(DENSELET_SOURCE_DIR) / "docs/compat/config.md");
+  std::ifstream file(tests::SourcePath("docs/compat/config.md"));
   std::vector<Row> rows;
   std::string section;
   for (std::string line; std::getline(file, line);) {
@@ -210,7 +211,7 @@ TEST(ConfigContract, DeadFieldsAreThoseOfTheCode) {
 }
 
 TEST(ConfigContract, EvictionDefaultsAreThoseOfTheCode) {
-  std::ifstream file(std::filesystem::path(DENSELET_SOURCE_DIR) / "docs/compat/config.md");
+  std::ifstream file(tests::SourcePath("docs/compat/config.md"));
   std::map<std::string, std::string> expected, actual;
   std::string section;
   for (std::string line; std::getline(file, line);) {

@@ -13,6 +13,7 @@
 #include "app/config/config_files.h"
 #include "app/config/path_text.h"
 #include "app/flags/parsed_flags.h"
+#include "tests/source_dir.h"
 
 namespace denselet::app {
 
@@ -84,7 +85,7 @@ inline FakeConfigFiles CaseFiles(const std::filesystem::path& folder) {
 }
 
 inline std::filesystem::path TestFolder() {
-  return std::filesystem::path(DENSELET_SOURCE_DIR) / "tests/app/config";
+  return tests::SourcePath("tests/app/config");
 }
 
 inline ParsedFlags Flags(const std::vector<std::string>& args) {

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "tests/app/config/fake_config_files.h"
+#include "tests/source_dir.h"
 
 namespace denselet::app {
 namespace {
@@ -38,7 +39,7 @@ TEST(Settings, HaveDefaults) {
 
 // The block of README.md that shows them.
 TEST(Settings, TheSampleInTheReadmeIsGoodAndSaysTheDefaults) {
-  std::ifstream file(DENSELET_SOURCE_DIR "/README.md");
+  std::ifstream file(tests::SourcePath("README.md"));
   const std::string readme{std::istreambuf_iterator<char>(file), {}};
   const size_t begin = readme.find("apiVersion: denselet.config/v1alpha1");
   ASSERT_NE(begin, std::string::npos);

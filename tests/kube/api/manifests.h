@@ -9,13 +9,15 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/source_dir.h"
+
 namespace denselet::tests {
 
 // The document of this number, from 0; `folder` from the top of the sources. Documents are parted
 // by a line "---".
 inline std::string ReadManifest(std::string_view folder, std::string_view file, size_t document) {
   constexpr std::string_view kSeparator = "\n---\n";
-  std::ifstream in(std::string(DENSELET_SOURCE_DIR "/").append(folder).append(file));
+  std::ifstream in(SourcePath(folder).append(file));
   std::string text(std::istreambuf_iterator<char>(in), {});
   EXPECT_FALSE(text.empty()) << file;
   for (; document > 0; --document) {

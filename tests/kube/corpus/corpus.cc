@@ -7,11 +7,13 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/source_dir.h"
+
 namespace denselet::kube::corpus {
 namespace {
 
 std::filesystem::path Folder() {
-  return std::filesystem::path(DENSELET_SOURCE_DIR) / "tests/kube/corpus";
+  return tests::SourcePath("tests/kube/corpus");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "kube/api/types.h"
 #include "tests/golden.h"
 #include "tests/managers/source/manifests.h"
+#include "tests/source_dir.h"
 
 namespace denselet::managers {
 namespace {
@@ -30,7 +31,7 @@ std::string FaultOf(std::string_view text, ManifestForm form = ManifestForm::kPo
 }
 
 std::string ReadText(const std::string& path) {
-  std::ifstream file(std::string(DENSELET_SOURCE_DIR) + "/" + path);
+  std::ifstream file(tests::SourcePath(path));
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();

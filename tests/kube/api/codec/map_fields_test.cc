@@ -18,6 +18,7 @@
 #include <string>
 
 #include "kube/api/types.h"
+#include "tests/source_dir.h"
 
 namespace denselet::kube {
 namespace {
@@ -56,7 +57,7 @@ TEST(MapFields, TheListOfTheTidyTestIsComplete) {
     Collect(*message->file(), expected);
   }
   std::set<std::string> listed;
-  std::ifstream file(DENSELET_SOURCE_DIR "/tests/tidy/map_fields.txt");
+  std::ifstream file(tests::SourcePath("tests/tidy/map_fields.txt"));
   for (std::string line; std::getline(file, line);) {
     if (!line.empty() && !line.starts_with('#')) listed.insert(line);
   }

@@ -10,6 +10,7 @@
 #include "kube/api/codec/yaml.h"
 #include "kube/api/types.h"
 #include "tests/golden.h"
+#include "tests/source_dir.h"
 
 namespace denselet::kube {
 namespace {
@@ -17,9 +18,7 @@ namespace {
 using Kind = StaticPodOrigin::Kind;
 
 std::string ReadManifest(const std::string& name) {
-  std::string path = DENSELET_SOURCE_DIR;
-  path.append("/tests/kube/api/hash/manifests/").append(name);
-  std::ifstream file(path);
+  std::ifstream file(tests::SourcePath("tests/kube/api/hash/manifests/" + name));
   std::ostringstream text;
   text << file.rdbuf();
   if (name.ends_with(".json")) return text.str();
