@@ -1,0 +1,141 @@
+// The container runtime as the agent sees it. cri/ implements it over gRPC; the simulator has a
+// model of a runtime behind the same port.
+//
+// One instance a shard: every answer comes once, in a later turn, on the shard that asked. A call
+// takes the deadline of its class unless the context's is nearer, and waits its turn within that
+// class, urgent ones first.
+//
+// What a failed call means is in its code:
+//   kNotFound, kAlreadyExists, kInvalid, kPermission, kUnsupported   the runtime's own word
+//   kUnavailable, kOverloaded, kDeadlineExceeded   it was not sent, or surely not taken: no effect
+//   kUnknownOutcome   it may have had an effect: look (ReadPod) before anything is repeated
+//   kCancelled        of a call that was not sent yet; a sent one that is cancelled is
+//   kUnknownOutcome
+// Calls that only read have no effect to be unknown: they fail with the other codes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/context.h"
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "reactor/api/file_system.h"
+#include "sync/ports/observed_pod.h"
+#include "sync/ports/runtime_spec.h"
+
+namespace denselet::sync {
+
+struct RuntimeVersion {
+  std::string name = {};     // "containerd"
+  std::string version = {};  // "1.7.24"
+  std::string api_version = {};
+
+  friend bool operator==(const RuntimeVersion&, const RuntimeVersion&) = default;
+};
+
+struct RuntimeCondition {
+  bool met = false;
+  std::string reason = {};
+  std::string message = {};
+  friend bool operator==(const RuntimeCondition&, const RuntimeCondition&) = default;
+};
+
+struct RuntimeHandler {
+  std::string name = {};  // empty: the default one
+  bool recursive_read_only_mounts = false;
+  bool user_namespaces = false;
+  friend bool operator==(const RuntimeHandler&, const RuntimeHandler&) = default;
+};
+
+// Nothing for a condition: the runtime did not tell it.
+struct RuntimeStatus {
+  std::optional<RuntimeCondition> runtime_ready = {};
+  std::optional<RuntimeCondition> network_ready = {};
+  std::vector<RuntimeHandler> handlers = {};  // sorted by name
+  bool supplemental_groups_policy = false;
+  bool user_namespaces_host_network = false;
+  friend bool operator==(const RuntimeStatus&, const RuntimeStatus&) = default;
+};
+
+enum class CgroupDriver : uint8_t { kSystemd, kCgroupfs };
+
+struct ExecResult {
+  int32_t exit_code = 0;
+  std::string output = {};  // standard output, then standard error, each up to the bound asked for
+};
+
+// Everything the runtime has, taken in one go.
+struct RuntimeList {
+  std::vector<ListedPod> pods = {};  // sorted by uid
+};
+
+class Runtime {
+ public:
+  virtual ~Runtime() = default;
+
+  virtual void Version(const Context&, reactor::Done<RuntimeVersion>) = 0;
+  virtual void Status(const Context&, reactor::Done<RuntimeStatus>) = 0;
+  // Nothing: the runtime has no opinion, the configuration's driver holds.
+  virtual void CgroupDriverInUse(const Context&, reactor::Done<std::optional<CgroupDriver>>) = 0;
+  virtual void SetPodCidr(const Context&, std::string pod_cidr, reactor::Done<Unit>) = 0;
+
+  // Sandboxes first, then containers, all states: what a relist compares.
+  virtual void ListAll(const Context&, reactor::Done<RuntimeList>) = 0;
+  // Everything about one pod, found by the uid in its labels. A pod the runtime knows nothing of is
+  // an empty ObservedPod, not an error. An object that goes away while it is read is left out.
+  virtual void ReadPod(const Context&, const PodUid&, reactor::Done<ObservedPod>) = 0;
+  // One container that there is surely something new about.
+  virtual void ReadContainer(const Context&, const ContainerId&,
+                             reactor::Done<ObservedContainer>) = 0;
+
+  virtual void RunSandbox(const Context&, const SandboxSpec&, reactor::Done<SandboxId>) = 0;
+  // Stopping and removing what is gone already is fine.
+  virtual void StopSandbox(const Context&, const SandboxId&, reactor::Done<Unit>) = 0;
+  virtual void RemoveSandbox(const Context&, const SandboxId&, reactor::Done<Unit>) = 0;
+
+  virtual void CreateContainer(const Context&, const SandboxId&, const ContainerSpec&,
+                               const SandboxSpec&, reactor::Done<ContainerId>) = 0;
+  virtual void StartContainer(const Context&, const ContainerId&, reactor::Done<Unit>) = 0;
+  // Its deadline is that of its class and the grace.
+  virtual void StopContainer(const Context&, const ContainerId&, Duration grace,
+                             reactor::Done<Unit>) = 0;
+  virtual void RemoveContainer(const Context&, const ContainerId&, reactor::Done<Unit>) = 0;
+  virtual void UpdateResources(const Context&, const ContainerId&, const LinuxResources&,
+                               reactor::Done<Unit>) = 0;
+  // kUnsupported of runtimes that cannot: best effort by contract.
+  virtual void UpdateSandboxResources(const Context&, const SandboxId&,
+                                      const LinuxResources& resources,
+                                      const LinuxResources& overhead, reactor::Done<Unit>) = 0;
+  virtual void ReopenLog(const Context&, const ContainerId&, reactor::Done<Unit>) = 0;
+
+  // Runs a command in a container. Past `timeout` the runtime ends it: kDeadlineExceeded.
+  virtual void Exec(const Context&, const ContainerId&, std::vector<std::string> command,
+                    Duration timeout, reactor::Done<ExecResult>) = 0;
+};
+
+// The stream of container events. Events are hints: what they say is that a pod deserves a read,
+// nothing of their content is kept.
+enum class EventStreamState : uint8_t {
+  kConnecting,   // not there, or lost; tried again for ever, with growing pauses
+  kEstablished,  // from now on every change is announced: the list that follows is complete
+  kUnsupported,  // the runtime has none; asked again now and then
+};
+
+class RuntimeEventsUser {
+ public:
+  // This pod changed. Coalesced: many events may come as one call.
+  virtual void OnPodHint(const PodUid& pod) = 0;
+  // Events were lost, or could not be read: any pod may have changed.
+  virtual void OnHintsLost() = 0;
+  virtual void OnStreamState(EventStreamState state) = 0;
+
+ protected:
+  ~RuntimeEventsUser() = default;
+};
+
+}  // namespace denselet::sync
