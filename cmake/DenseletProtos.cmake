@@ -42,16 +42,22 @@ if(DENSELET_SANITIZE MATCHES "thread")
 endif()
 
 # The headers are five megabytes of C++; whoever uses them shares one precompiled form per preset.
-file(WRITE "${CMAKE_BINARY_DIR}/protos_pch.cc" "")
-add_library(denselet_protos_pch OBJECT "${CMAKE_BINARY_DIR}/protos_pch.cc")
-target_link_libraries(denselet_protos_pch PRIVATE denselet_protos denselet_warnings)
-target_precompile_headers(denselet_protos_pch PRIVATE
+set(denselet_protos_headers
   <denselet/kubelet/config/v1beta1/types.pb.h>
   <k8s.io/api/core/v1/generated.pb.h>
   <k8s.io/cri-api/pkg/apis/runtime/v1/api.grpc.pb.h>)
+file(WRITE "${CMAKE_BINARY_DIR}/protos_pch.cc" "")
+add_library(denselet_protos_pch OBJECT "${CMAKE_BINARY_DIR}/protos_pch.cc")
+target_link_libraries(denselet_protos_pch PRIVATE denselet_protos denselet_warnings)
+target_precompile_headers(denselet_protos_pch PRIVATE ${denselet_protos_headers})
 
 # denselet_use_protos(TARGET): links the messages and takes their precompiled headers.
 function(denselet_use_protos target)
   target_link_libraries(${target} PRIVATE denselet_protos)
-  target_precompile_headers(${target} REUSE_FROM denselet_protos_pch)
+  get_target_property(is_test ${target} DENSELET_TEST)
+  if(is_test)
+    set_target_properties(${target} PROPERTIES PRECOMPILE_HEADERS_REUSE_FROM denselet_protos_tests_pch)
+  else()
+    target_precompile_headers(${target} REUSE_FROM denselet_protos_pch)
+  endif()
 endfunction()

@@ -27,6 +27,7 @@ function(denselet_test name)
   endif()
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}")
+  denselet_compile_as_test(${name})
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} denselet_source_dir GTest::gmock GTest::gtest GTest::gtest_main denselet_warnings)
   if(DENSELET_SANITIZE)
     # A process for each case would spend most of its time starting up.
