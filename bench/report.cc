@@ -33,10 +33,10 @@ void Report::Cost(const std::string& key, const std::string& work, double ours, 
                   const std::string& unit, double limit) {
   const double ratio = ours / theirs;
   numbers_[key] = ratio;
-  const bool met = ratio <= limit;
+  const bool met = limit <= 0 || ratio <= limit;
   missed_ |= !met;
   rows_.push_back({work, Text(ours) + " " + unit, Text(theirs) + " " + unit, Text(ratio),
-                   "<= " + Text(limit) + (met ? "" : "  MISSED")});
+                   limit > 0 ? "<= " + Text(limit) + (met ? "" : "  MISSED") : ""});
 }
 
 void Report::AtMost(const std::string& key, const std::string& work, double measured,

@@ -20,7 +20,7 @@ class Report {
   void Ratio(const std::string& key, const std::string& work, double ours, double theirs,
              const std::string& unit, double goal);
   // A comparison by cost: how many times the reference's cost is ours? Above `limit` the row says
-  // MISSED.
+  // MISSED; 0 is no limit.
   void Cost(const std::string& key, const std::string& work, double ours, double theirs,
             const std::string& unit, double limit);
   // A bound from above on something measured.

@@ -25,7 +25,7 @@ dev_sim() {
   note "$(wc -l <build/sim-gcc.txt) lines are the same with gcc and clang"
 }
 
-bench_names=(codec network reactor)
+bench_names=(codec kube network reactor)
 
 dev_bench() {
   local name=${1:-}
@@ -33,16 +33,25 @@ dev_bench() {
   [[ " ${bench_names[*]} " == *" $name "* ]] || die "no benchmark '$name'; there are: ${bench_names[*]}"
   ensure_packages
   build_preset release
-  local args=(build/bench)
-  [ "$name" = codec ] && build_codecbench && args+=(build/bench/codecbench)
+  local command=("build/release/bench/bench_$name" build/bench)
+  case $name in
+    codec) build_go_bench codecbench && command+=(build/bench/codecbench) ;;
+    kube)
+      ensure_peers
+      build_go_bench watchbench && command+=(build/bench/watchbench)
+      DENSELET_PEERS=$(peers_dir)
+      export DENSELET_PEERS
+      command=(tests/e2e/control_plane.sh run "${command[@]}")
+      ;;
+  esac
   say "Benchmark $name"
-  "build/release/bench/bench_$name" "${args[@]}"
+  "${command[@]}"
 }
 
-# The program that decodes the same pod in Go; fails when there is no Go to build it.
-build_codecbench() {
+# build_go_bench NAME: the program that does the same in Go; fails when there is no Go to build it.
+build_go_bench() {
   go_unusable >/dev/null && return 1
   mkdir -p build/bench
   say "Building Go's side of the benchmark"
-  (cd third_party/peers && GOTOOLCHAIN=local CGO_ENABLED=0 go build -mod=readonly -buildvcs=false -trimpath -o ../../build/bench/codecbench ./codecbench)
+  (cd third_party/peers && GOTOOLCHAIN=local CGO_ENABLED=0 go build -mod=readonly -buildvcs=false -trimpath -o "../../build/bench/$1" "./$1")
 }

@@ -30,6 +30,11 @@ sockaddr_in Loopback(uint16_t port) {
   return address;
 }
 
+std::vector<std::string> Pinned(int cpu, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"taskset", "-c", std::to_string(cpu)});
+  return arguments;
+}
+
 std::string MakeFolder() {
   std::string folder = std::filesystem::temp_directory_path() / "denselet-bench-XXXXXX";
   CHECK(::mkdtemp(folder.data()) != nullptr);
@@ -41,8 +46,10 @@ std::string MakeFolder() {
 int MeasuredCpu() { return reactor::AllowedCpus().front(); }
 int PeerCpu() { return reactor::AllowedCpus().back(); }
 
-Child::Child(int cpu, std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), {"taskset", "-c", std::to_string(cpu)});
+Child::Child(int cpu, std::vector<std::string> arguments)
+    : Child(Pinned(cpu, std::move(arguments))) {}
+
+Child::Child(std::vector<std::string> arguments) {
   std::vector<char*> words;
   for (std::string& argument : arguments) words.push_back(argument.data());
   words.push_back(nullptr);

@@ -14,10 +14,11 @@ namespace denselet::bench {
 int MeasuredCpu();
 int PeerCpu();
 
-// A child process pinned to one CPU, with pipes to its input and from its output. Killed and
-// reaped at the end.
+// A child process, with pipes to its input and from its output. Killed and reaped at the end.
 class Child {
  public:
+  explicit Child(std::vector<std::string> arguments);
+  // Pinned to one CPU.
   Child(int cpu, std::vector<std::string> arguments);
   ~Child();
   Child(const Child&) = delete;

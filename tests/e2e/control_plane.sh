@@ -18,6 +18,7 @@
 #   DENSELET_CONTROL_PLANE            FOLDER: run/NAME.pid and log/NAME.log of each process
 # and may call
 #   control_plane.sh start|stop|restart NAME   one of etcd, kube-apiserver, kube-controller-manager, kube-scheduler
+#   control_plane.sh compact REVISION          makes etcd forget what was before; the API server may remember some of it
 #   control_plane.sh node-kubeconfig NODE      prints a kubeconfig with the client certificate of that node
 #   control_plane.sh bootstrap-kubeconfig      prints one with a token that may ask for a node's certificate
 # Tests share an instance: each keeps to a namespace of its own.
@@ -87,11 +88,12 @@ verb=${1:-help}
 [ $# -gt 0 ] && shift
 case $verb in
   up | use | down | run) "verb_$verb" "$@" ;;
-  start | stop | restart | node-kubeconfig | bootstrap-kubeconfig)
+  start | stop | restart | compact | node-kubeconfig | bootstrap-kubeconfig)
     folder=${DENSELET_CONTROL_PLANE:?run this inside of an instance}
     case $verb in
       start | restart) ask_supervisor "$verb" "${1:?which process?}" && wait_until_ready "$1" ;;
       stop) ask_supervisor stop "${1:?which process?}" && wait_until_gone "$1" ;;
+      compact) compact_etcd "${1:?up to which revision?}" ;;
       node-kubeconfig) node_kubeconfig "${1:?which node?}" ;;
       bootstrap-kubeconfig) bootstrap_kubeconfig ;;
     esac

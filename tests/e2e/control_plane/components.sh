@@ -110,3 +110,8 @@ component_ready() {
     kube-scheduler) curl -skf "https://127.0.0.1:$scheduler_port/readyz" >/dev/null ;;
   esac
 }
+
+compact_etcd() { # REVISION
+  load_ports
+  curl -sfS "http://127.0.0.1:$etcd_port/v3/kv/compaction" -d "{\"revision\": \"$1\", \"physical\": true}" >/dev/null
+}
