@@ -59,7 +59,11 @@ func main() {
 				close(listed)
 			}
 		},
-		UpdateFunc: func(_, _ any) {
+		UpdateFunc: func(before, after any) {
+			// A watch that the server ended may be taken up by a new list, which tells of all pods again.
+			if before.(*corev1.Pod).ResourceVersion == after.(*corev1.Pod).ResourceVersion {
+				return
+			}
 			if changed++; changed == updates {
 				close(updated)
 			}
