@@ -24,6 +24,23 @@ Error Duplicate(std::string_view what, std::string_view value) {
                                               Quoted(value, kQuotedBytesMax));
 }
 
+void RefuseDuplicates(std::vector<kube::PodRef>& pods, PodMerge& out) {
+  std::set<std::pair<std::string_view, std::string_view>> names;
+  std::set<std::string_view> uids;
+  std::erase_if(pods, [&](const kube::PodRef& pod) {
+    const kube::PodHotFields& hot = pod->hot();
+    if (!names.emplace(hot.ns, hot.name).second) {
+      out.refused.push_back({pod, Duplicate("name", NameOf(*pod).ToString())});
+      return true;
+    }
+    if (!uids.insert(hot.uid).second) {
+      out.refused.push_back({pod, Duplicate("uid", hot.uid)});
+      return true;
+    }
+    return false;
+  });
+}
+
 std::optional<PodOp> OpOf(PodDifference difference) {
   switch (difference) {
     case PodDifference::kNone:
@@ -93,27 +110,25 @@ void DesiredPods::Drop(OfSource& pods, std::string_view uid, PodMerge& out) {
 
 void DesiredPods::Sort(PodMerge& out) { std::ranges::stable_sort(out.changes, {}, &PodChange::op); }
 
-PodMerge DesiredPods::Set(SourceKind source, const std::vector<kube::PodRef>& pods, WallTime now) {
-  PodMerge out;
-  std::set<ObjectRef> names;
+void DesiredPods::DropAllBut(OfSource& pods, const std::vector<kube::PodRef>& wanted,
+                             PodMerge& out) {
   std::set<std::string_view> uids;
-  std::vector<const kube::PodRef*> wanted;
-  for (const kube::PodRef& pod : pods) {
-    if (!names.insert(NameOf(*pod)).second) {
-      out.refused.push_back({pod, Duplicate("name", NameOf(*pod).ToString())});
-    } else if (!uids.insert(pod->hot().uid).second) {
-      out.refused.push_back({pod, Duplicate("uid", pod->hot().uid)});
-    } else {
-      wanted.push_back(&pod);
-    }
-  }
-  OfSource& of = Of(source);
+  for (const kube::PodRef& pod : wanted) uids.insert(pod->hot().uid);
   std::vector<std::string> gone;
-  for (const auto& [uid, pod] : of.by_uid) {
+  for (const auto& [uid, pod] : pods.by_uid) {
     if (!uids.contains(uid)) gone.push_back(uid);
   }
-  for (const std::string& uid : gone) Drop(of, uid, out);
-  for (const kube::PodRef* pod : wanted) Merge(source, *pod, now, out);
+  for (const std::string& uid : gone) Drop(pods, uid, out);
+}
+
+PodMerge DesiredPods::Set(SourceKind source, std::vector<kube::PodRef> pods, WallTime now) {
+  PodMerge out;
+  RefuseDuplicates(pods, out);
+  DropAllBut(Of(source), pods, out);
+  for (kube::PodRef& pod : pods) {
+    Merge(source, pod, now, out);
+    pod = {};
+  }
   Sort(out);
   return out;
 }

@@ -51,8 +51,9 @@ struct PodMerge {
 
 class DesiredPods {
  public:
-  // All that a source has. Of two with one name or one uid the first counts.
-  PodMerge Set(SourceKind source, const std::vector<kube::PodRef>& pods, WallTime now);
+  // All that a source has. Of two with one name or one uid the first counts. Each is let go of as
+  // soon as it is merged: with all of them there are never two copies of all.
+  PodMerge Set(SourceKind source, std::vector<kube::PodRef> pods, WallTime now);
   // One of them. Another of its name is gone.
   PodMerge Put(SourceKind source, const kube::PodRef& pod, WallTime now);
   PodMerge Remove(SourceKind source, std::string_view uid);
@@ -74,6 +75,7 @@ class DesiredPods {
 
   void Merge(SourceKind source, const kube::PodRef& pod, WallTime now, PodMerge& out);
   static void Drop(OfSource& pods, std::string_view uid, PodMerge& out);
+  static void DropAllBut(OfSource& pods, const std::vector<kube::PodRef>& wanted, PodMerge& out);
   static void Sort(PodMerge& out);
 
   std::array<OfSource, std::size(kSourceKinds)> sources_;

@@ -1,5 +1,7 @@
 #include "sync/sources/pod_sources.h"
 
+#include <utility>
+
 namespace denselet::sync {
 namespace {
 
@@ -48,11 +50,12 @@ void PodSources::Tell(SourceKind source, const PodMerge& merge) {
 
 void PodSources::OnPods(SourceKind source, std::vector<kube::PodRef> pods) {
   const bool first = !seen_.Has(source);
-  const PodMerge merge = pods_.Set(source, pods, loop_.WallNow());
+  const size_t count = pods.size();
+  const PodMerge merge = pods_.Set(source, std::move(pods), loop_.WallNow());
   seen_.Add(source);
   Tell(source, merge);
   if (!first) return;
-  log_.Info("Pod source is ready", KV("source", SourceName(source)), KV("pods", pods.size()));
+  log_.Info("Pod source is ready", KV("source", SourceName(source)), KV("pods", count));
   user_.OnSourceReady(source);
 }
 
