@@ -22,6 +22,7 @@ soon 60 "registration with a bootstrapped certificate" is_not_ready $node
 [[ $(openssl x509 -noout -subject -in "$current") == *"O = system:nodes, CN = system:node:$node" ]] || fail "subject"
 [[ $(readlink "$current") == "$work/$node/pki/kubelet-client-"????-??-??-??-??-??.pem ]] || fail "link: $(readlink "$current")"
 grep -q "$current" "$work/kubeconfig" || fail "the kubeconfig does not name the certificate"
+soon 20 "the lease" renewed $node
 stop_agent 10
 expect_nothing_denied $node
 

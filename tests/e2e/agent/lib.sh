@@ -79,7 +79,7 @@ pod() {
   kubectl create -f - >/dev/null <<<"{apiVersion: v1, kind: Pod, metadata: {name: $3, namespace: $2}, spec: {nodeName: $1,
     tolerations: [{operator: Exists}], automountServiceAccountToken: false, containers: [{name: c, image: none}]}}"
 }
-own_namespace() { # NAMESPACE
-  kubectl create namespace "$1" >/dev/null
-  kubectl get serviceaccount -n "$1" default >/dev/null 2>&1 || kubectl create serviceaccount -n "$1" default >/dev/null 2>&1 || true
+own_namespace() { # NAMESPACE; a pod needs its service account, which a controller makes where there is one
+  kubectl get namespace "$1" >/dev/null 2>&1 || kubectl create namespace "$1" >/dev/null
+  kubectl create serviceaccount -n "$1" default >/dev/null 2>&1 || kubectl get serviceaccount -n "$1" default >/dev/null
 }
