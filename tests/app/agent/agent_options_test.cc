@@ -22,7 +22,10 @@ class AgentOptionsTest : public testing::Test {
     if (!yaml.empty()) {
       args.push_back("--config=/config");
       files.Put("/config",
-                "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n" + yaml);
+                "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
+                "authentication: {webhook: {enabled: false}}\n"
+                "authorization: {mode: AlwaysAllow}\n" +
+                    yaml);
     }
     const FlagResult flags = ParseFlags(args);
     EXPECT_THAT(flags.errors, ElementsAre());
