@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "app/agent/agent_options.h"
+#include "app/agent/run_agent.h"
 #include "app/config/effective.h"
 #include "app/flags/parsed_flags.h"
 #include "app/reactor_choice.h"
@@ -66,10 +68,13 @@ int RunAgent(const ParsedFlags& flags, const denselet::Clock& clock) {
   if (!effective.faults.empty()) return 1;
   const auto backend = ChooseReactor(ReactorName(effective.own.settings.reactor), clock);
   if (!backend) return Fail({backend.error().message()});
-  std::fputs(
-      "Error: this version of denselet cannot run pods yet; see the status table in README.md\n",
-      stderr);
-  return 1;
+  std::vector<std::string> warnings;
+  const auto options = MakeAgentOptions(flags, effective, *backend, LookAround(), warnings);
+  for (const std::string& warning : warnings) PrintLine("Warning: ", warning);
+  if (!options) return Fail({options.error().message()});
+  const auto code = RunAgentProcess(*options, clock);
+  if (!code) return Fail({code.error().message()});
+  return *code;
 }
 
 int PrintRawVersion(const ParsedFlags& flags, const denselet::Clock& clock) {

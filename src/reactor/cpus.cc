@@ -9,8 +9,22 @@ Cpus Cpus::OfThisThread() {
   return cpus;
 }
 
+Cpus Cpus::Of(std::span<const int> numbers) {
+  Cpus cpus;
+  for (const int number : numbers) {
+    if (number >= 0 && number < CPU_SETSIZE) CPU_SET(static_cast<size_t>(number), &cpus.set_);
+  }
+  return cpus;
+}
+
+Cpus Cpus::And(const Cpus& other) const {
+  Cpus both;
+  CPU_AND(&both.set_, &set_, &other.set_);
+  return both;
+}
+
 void Cpus::ApplyToThisThread() const {
-  if (CPU_COUNT(&set_) != 0) (void)::sched_setaffinity(0, sizeof set_, &set_);
+  if (!empty()) (void)::sched_setaffinity(0, sizeof set_, &set_);
 }
 
 }  // namespace denselet::reactor

@@ -4,6 +4,8 @@
 
 #include <sched.h>
 
+#include <span>
+
 namespace denselet::reactor {
 
 class Cpus {
@@ -11,9 +13,14 @@ class Cpus {
   // None: may run nowhere in particular, and applying it does nothing.
   Cpus() { CPU_ZERO(&set_); }
   static Cpus OfThisThread();
+  static Cpus Of(std::span<const int> numbers);
 
   // A wish: CPUs come and go, and so does the permission to use them.
   void ApplyToThisThread() const;
+
+  // Those of both.
+  Cpus And(const Cpus& other) const;
+  bool empty() const { return CPU_COUNT(&set_) == 0; }
 
   friend bool operator==(const Cpus& a, const Cpus& b) { return CPU_EQUAL(&a.set_, &b.set_); }
 

@@ -15,7 +15,8 @@
 #   DENSELET_APISERVER                127.0.0.1:PORT
 #   DENSELET_PKI                      a folder: NAME.crt and NAME.key of ca, admin (system:masters) and others, and
 #                                     other-ca.crt, which signed nothing here
-#   DENSELET_CONTROL_PLANE            FOLDER: run/NAME.pid and log/NAME.log of each process
+#   DENSELET_CONTROL_PLANE            FOLDER: run/NAME.pid and log/NAME.log of each process, and node-audit.jsonl, what
+#                                     nodes have asked
 # and may call
 #   control_plane.sh start|stop|restart NAME   one of etcd, kube-apiserver, kube-controller-manager, kube-scheduler
 #   control_plane.sh compact REVISION          makes etcd forget what was before; the API server may remember some of it

@@ -63,6 +63,7 @@ struct FollowedObjects final : sync::ListWatchUser {
       return;
     }
     ++told;
+    if (in_trouble) faults.push_back(meta->Ref().ToString() + " was told in trouble");
     auto [entry, is_new] = objects.try_emplace(meta->Ref());
     if (!is_new && entry->second.uid != meta->uid) {
       faults.push_back(meta->Ref().ToString() + " was replaced without a word");
@@ -88,7 +89,14 @@ struct FollowedObjects final : sync::ListWatchUser {
     ++gone;
   }
   void OnSynced() override { ++synced; }
-  void OnTrouble(const Error& reason) override { troubles.push_back(reason.message()); }
+  void OnTrouble(const Error& reason) override {
+    troubles.push_back(reason.message());
+    in_trouble = true;
+  }
+  void OnGoingOn() override {
+    if (!in_trouble) faults.push_back("goes on without trouble");
+    in_trouble = false;
+  }
 
   std::map<ObjectRef, std::string> Versions() const {
     std::map<ObjectRef, std::string> versions;
@@ -107,6 +115,7 @@ struct FollowedObjects final : sync::ListWatchUser {
 
   // False where a field selector lets the same object come and go.
   bool uids_end = true;
+  bool in_trouble = false;
   std::map<ObjectRef, Entry> objects;
   std::set<std::string> ended;
   int told = 0, gone = 0, synced = 0;

@@ -74,7 +74,7 @@ void FakeApiServer::FakeListWatch::List() {
     if (list.refusal->http_status == 504 || list.refusal->http_status == 410) list_from_.clear();
     return Trouble(ErrorOf(*list.refusal));
   }
-  if (!TellList(list)) return;
+  if (!TellGoingOn() || !TellList(list)) return;
   StartWatch();
 }
 
@@ -112,6 +112,7 @@ void FakeApiServer::FakeListWatch::StartWatch() {
   query.resource_version = version_;
   const ModelAnswer answer = server_.model_.Watch(query, watch_);
   if (!answer.ok()) return Trouble(ErrorOf(answer));
+  if (!TellGoingOn()) return;
   Wait(server_.Delay(), Stage::kPumping);
 }
 
@@ -154,9 +155,16 @@ bool FakeApiServer::FakeListWatch::TellEvent(const ModelEvent& event) {
   return *self != nullptr;
 }
 
+bool FakeApiServer::FakeListWatch::TellGoingOn() {
+  const std::shared_ptr<FakeListWatch*> self = self_;
+  if (std::exchange(troubled_, false)) user_.OnGoingOn();
+  return *self != nullptr;
+}
+
 void FakeApiServer::FakeListWatch::Trouble(const Error& reason) {
   pause_ = std::min(2 * std::max(pause_, kPauseMin / 2), kPauseMax);
   Wait(server_.random_.Jitter(pause_, 1.0), Stage::kPaused);
+  troubled_ = true;
   user_.OnTrouble(reason);
 }
 

@@ -34,6 +34,7 @@ class FakeApiServer::FakeListWatch final : public sync::ListWatch {
   bool TellEvent(const ModelEvent& event);
   void Pump();
   void Trouble(const Error& reason);
+  bool TellGoingOn();
 
   FakeApiServer& server_;
   const ListQuery query_;
@@ -46,6 +47,7 @@ class FakeApiServer::FakeListWatch final : public sync::ListWatch {
   std::string list_from_ = "0";
   std::string version_;
   Duration pause_{};
+  bool troubled_ = false;
   reactor::TimerId timer_;
 };
 

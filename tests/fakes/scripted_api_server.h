@@ -36,6 +36,8 @@ class ScriptedApiServer final : public sync::ApiServer {
     sync::ApiRequest request;
   };
   std::vector<Seen> seen;
+  int idle_drops = 0;
+  void DropIdleConnections() override { ++idle_drops; }
 
   size_t Count(sync::ApiVerb verb, std::string_view plural) const {
     size_t count = 0;

@@ -26,7 +26,26 @@ constexpr std::string_view kDead[] = {
 // Grows with the agent: a field stands here when what it asks for is done. Gates have a list of
 // their own.
 constexpr std::string_view kHave[] = {
+    "eventBurst",
+    "eventRecordQPS",
     "featureGates",
+    "fileCheckFrequency",
+    "httpCheckFrequency",
+    "kubeAPIBurst",
+    "kubeAPIQPS",
+    "logging.format",
+    "logging.verbosity",
+    "logging.vmodule",
+    "nodeLeaseDurationSeconds",
+    "nodeStatusReportFrequency",
+    "nodeStatusUpdateFrequency",
+    "providerID",
+    "registerNode",
+    "registerWithTaints",
+    "rotateCertificates",
+    "staticPodPath",
+    "staticPodURL",
+    "staticPodURLHeader",
 };
 
 bool IsOneOf(std::string_view path, std::span<const std::string_view> fields) {

@@ -77,4 +77,8 @@ void ApiTransport::Renew() {
   Lane(ApiLane::kWatches).Renew(net::Http2Client::Renewal::kBreak);
 }
 
+void ApiTransport::CloseIdle() {
+  for (const auto& lane : lanes_) lane->CloseIdle();
+}
+
 }  // namespace denselet::kube

@@ -53,6 +53,8 @@ class ApiTransport {
 
   // The connections' credentials (client certificate, authorities) have changed.
   void Renew();
+  // See sync::ApiServer::DropIdleConnections.
+  void CloseIdle();
 
   net::Http2Client::Counters counters(ApiLane lane) const { return Lane(lane).counters(); }
 

@@ -143,7 +143,11 @@ void HttpListWatch::StartWatch() {
 void HttpListWatch::OnHead(net::HttpResponseHead head) {
   head_ = std::move(head);
   if (IsOk(head_)) loop_.Disarm(timer_);
-  if (!IsOk(head_) || IsProtobuf(head_)) return;
+  if (!IsOk(head_)) return;
+  if (IsProtobuf(head_)) {
+    if (std::exchange(troubled_, false)) user_.OnGoingOn();  // `this` may be gone
+    return;
+  }
   Trouble(Error(ErrorCode::kUnsupported, "the API server does not answer in protobuf"));
 }
 
@@ -307,6 +311,7 @@ void HttpListWatch::Trouble(const Error& reason, std::optional<Duration> pause) 
   const bool at_once = pause == Duration::zero() && backoff_ == Duration::zero();
   backoff_ = std::min(2 * std::max(backoff_, options_.backoff_min), options_.backoff_max);
   Pause(at_once ? Duration::zero() : std::max(next, pause.value_or(Duration::zero())));
+  troubled_ = true;
   user_.OnTrouble(reason);
 }
 

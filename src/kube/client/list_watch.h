@@ -104,6 +104,7 @@ class HttpListWatch final : public sync::ListWatch, private net::HttpClientCall 
   Duration backoff_{};
   TimePoint began_at_;         // the present request
   bool brought_news_ = false;  // it got us further than we were
+  bool troubled_ = false;      // as told
   reactor::TimerId timer_;
   std::unique_ptr<net::HttpExchange> exchange_;
   net::HttpResponseHead head_;

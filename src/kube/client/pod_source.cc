@@ -41,14 +41,11 @@ Status ApiPodSource::Check(const PodAtRest& pod) const {
   return Ok();
 }
 
-// What comes shows that it comes through again; a watch that goes on where it broke off tells no
-// more than that.
-void ApiPodSource::OnThrough() {
+void ApiPodSource::OnGoingOn() {
   if (std::exchange(broken_, false)) user_.OnTroubleOver(kApi, Everything());
 }
 
 void ApiPodSource::OnObject(std::string_view wire) {
-  OnThrough();
   auto pod = PodAtRest::FromWire(wire);
   const auto meta = ReadMeta(wire);
   const std::string where = meta ? PlaceOf(meta->Ref()) : "/";
@@ -61,14 +58,12 @@ void ApiPodSource::OnObject(std::string_view wire) {
 }
 
 void ApiPodSource::OnGone(const ObjectRef& object, std::string_view uid) {
-  OnThrough();
   Accept(PlaceOf(object));
   if (told_) return user_.OnPodGone(kApi, uid);
   if (const auto found = first_.find(uid); found != first_.end()) first_.erase(found);
 }
 
 void ApiPodSource::OnSynced() {
-  OnThrough();
   if (std::exchange(told_, true)) return;
   std::vector<PodRef> pods;
   pods.reserve(first_.size());

@@ -33,8 +33,8 @@ class ApiPodSource final : public sync::PodSource, private sync::ListWatchUser {
   void OnGone(const ObjectRef& object, std::string_view uid) override;
   void OnSynced() override;
   void OnTrouble(const Error& reason) override;
+  void OnGoingOn() override;
 
-  void OnThrough();
   // Why a pod cannot be taken; Ok: it can.
   Status Check(const PodAtRest& pod) const;
   void Refuse(const std::string& where, const Error& reason);

@@ -95,6 +95,7 @@ void LeaseRenewer::OnRenewed(Result<Lease> lease) {
 void LeaseRenewer::OnRenewalFailed(const Error& error) {
   log_.Error(error, "Failed to update lease", KV("stage", Name(stage_)));
   ++renewals_;
+  if (renewals_ > 1 && error.code() != ErrorCode::kConflict) api_.DropIdleConnections();
   if (renewals_ < kRenewalsMax) {
     // Somebody else wrote or removed it, or an earlier try of ours took effect after all.
     const bool outdated =

@@ -44,4 +44,6 @@ void NodeCache::OnTrouble(const Error& reason) {
   log_.Warning("Watch of the node was interrupted", Err(reason));
 }
 
+void NodeCache::OnGoingOn() { log_.Info("Watch of the node goes on"); }
+
 }  // namespace denselet::node

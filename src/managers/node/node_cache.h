@@ -36,6 +36,7 @@ class NodeCache final : private sync::ListWatchUser {
   void OnGone(const ObjectRef& object, std::string_view uid) override;
   void OnSynced() override;
   void OnTrouble(const Error& reason) override;
+  void OnGoingOn() override;
 
   const Logger log_;
   sync::ApiServer& api_;

@@ -12,6 +12,10 @@
 #include "managers/node/node_inputs.h"
 #include "managers/node/node_notes.h"
 
+namespace k8s::io::api::core::v1 {
+class NodeCondition;
+}
+
 namespace denselet::node {
 
 // Both readings of one moment.

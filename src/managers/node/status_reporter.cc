@@ -136,6 +136,7 @@ void StatusReporter::OnPatched(Result<kube::core::Node> node) {
 
 void StatusReporter::Fail(const Error& error) {
   ++tries_;
+  if (tries_ > 1) api_.DropIdleConnections();
   log_.Error(error, "Error updating node status, will retry", KV("try", tries_));
   if (tries_ < tries_max_) return Try();
   Finish(Outcome::kFailed);

@@ -74,6 +74,8 @@ class ListWatchUser {
   virtual void OnSynced() = 0;
   // It does not come through, or was broken; it goes on trying, for ever and with pauses.
   virtual void OnTrouble(const Error& reason) = 0;
+  // After trouble: the server answers again. Comes before what it then tells.
+  virtual void OnGoingOn() {}
 
  protected:
   ~ListWatchUser() = default;
@@ -101,6 +103,10 @@ class ApiServer {
   virtual void Send(const Context& context, ApiRequest request, reactor::Done<ApiObject> done) = 0;
 
   virtual std::unique_ptr<ListWatch> Follow(ListWatchSpec spec, ListWatchUser& user) = 0;
+
+  // Heartbeats have failed more than once: connections that carry nothing may lead nowhere any
+  // more, and are given up. For who has connections.
+  virtual void DropIdleConnections() {}
 };
 
 }  // namespace denselet::sync

@@ -37,6 +37,9 @@ TEST(CpuList, CountsEachCpuOnce) {
   EXPECT_EQ(*CountCpus("0-3,8"), 5u);
   EXPECT_EQ(*CountCpus("0-3,2-5,1"), 6u);
   EXPECT_EQ(*CountCpus(""), 0u);
+  EXPECT_EQ(*CpusBelow(1024, "8,0-3,2-4"), (std::vector<int>{0, 1, 2, 3, 4, 8}));
+  EXPECT_EQ(*CpusBelow(3, "0-9000000000"), (std::vector<int>{0, 1, 2}));
+  EXPECT_FALSE(CpusBelow(3, "3-1"));
   for (const char* bad : {"a", "1-", "3-1", "0,,1", ","}) EXPECT_FALSE(CountCpus(bad)) << bad;
 }
 

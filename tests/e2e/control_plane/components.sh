@@ -1,6 +1,7 @@
 # How each process of the control plane is started, and how it shows that it is ready. Sourced by control_plane.sh and by
 # the supervisor; both know $folder.
 
+audit_policy=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/audit.yaml
 component_names=(etcd kube-apiserver kube-controller-manager kube-scheduler)
 
 # Gates of fields of a pod that are off by default: with them the API server keeps such a field instead of dropping it.
@@ -72,6 +73,7 @@ component_command() {
         --kubelet-preferred-address-types InternalIP,Hostname
         --service-account-issuer https://kubernetes.default.svc --service-account-key-file "$pki/sa.key"
         --service-account-signing-key-file "$pki/sa.key" --service-cluster-ip-range 10.0.0.0/24
+        --audit-policy-file "$audit_policy" --audit-log-path "$folder/node-audit.jsonl" --audit-log-maxsize 1000
         --endpoint-reconciler-type none # it may not name an address of the loopback
         --allow-privileged --runtime-config "$(joined "${apiserver_apis[@]/%/=true}")"
         --feature-gates "$(joined "${apiserver_gates[@]/%/=true}")")

@@ -171,6 +171,7 @@ TEST_F(LeaseTest, AServerThatIsAwayIsAskedLessAndLess) {
   RunFor(Minutes(5));
   // Five quick tries, then reading with pauses up to seven seconds.
   EXPECT_EQ(TimesOf(ApiVerb::kUpdate).size(), 5);
+  EXPECT_EQ(api_.idle_drops, 4) << "from the second in vain on";
   EXPECT_LE(TimesOf(ApiVerb::kGet).size(), 5 * 60 / 7 + 8);
   EXPECT_EQ(lease_.stage(), Stage::kPausing);
   api_.fate = [](const sync::ApiRequest&) { return Serve(); };

@@ -96,6 +96,7 @@ void Follow(uint64_t seed) {
   EXPECT_EQ(user.Versions(), model.Versions({.resource = kube::kConfigMaps}));
   for (const std::string& fault : user.faults) ADD_FAILURE() << fault;
   EXPECT_GT(user.troubles.size(), 5u);
+  EXPECT_FALSE(user.in_trouble);
 }
 
 TEST(FakeApiServerFollowSim, AfterTheFaultsAFollowerHasWhatTheServerHas) {

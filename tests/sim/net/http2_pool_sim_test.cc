@@ -165,6 +165,27 @@ TEST_F(Http2PoolSim, ARenewedConnectionEndsWhatItHasAndGetsNoMore) {
   EXPECT_TRUE(new_call.whole);
 }
 
+TEST_F(Http2PoolSim, OnlyIdleConnectionsAreGivenUpAndTheNextRequestOpensAnother) {
+  Make(100, {});
+  Start();
+  RunFor(Seconds(1));
+  client_->CloseIdle();
+  RunFor(Seconds(1));
+  EXPECT_EQ(client_->counters().connections, 1u) << "it carries a request";
+  AnswerFirst();
+  RunFor(Seconds(1));
+  client_->CloseIdle();
+  client_->CloseIdle();
+  Http2Call& next = Start();
+  RunFor(Seconds(1));
+  EXPECT_EQ(client_->counters().connections, 1u);
+  EXPECT_EQ(dials_, 2);
+  EXPECT_EQ(client_->counters().connections_lost, 0u);
+  AnswerFirst();
+  RunFor(Seconds(1));
+  EXPECT_TRUE(next.whole) << next.Outcome();
+}
+
 TEST_F(Http2PoolSim, AnIdleConnectionIsRenewedAtOnceAndOnlyWhenSomebodyAsks) {
   Make(100, {});
   Start();

@@ -26,7 +26,8 @@ std::string CertificateFiles::Path(std::string_view qualifier) const {
 }
 
 std::string CertificateFiles::PathAt(WallTime time) const {
-  const CivilTime t = ToCivil(time);
+  const Seconds offset = utc_offset == nullptr ? Seconds(0) : utc_offset(time);
+  const CivilTime t = ToCivil(time + offset);
   std::array<char, 64> text{};
   std::snprintf(text.data(), text.size(), "%04d-%02d-%02d-%02d-%02d-%02d", t.year, t.month, t.day,
                 t.hour, t.minute, t.second);

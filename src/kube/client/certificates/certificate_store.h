@@ -39,11 +39,13 @@ struct CertificateFiles {
   Logger log;
   std::string directory;  // absolute
   std::string prefix;     // "kubelet-client"
+  // Of the time zone in which files are named (reactor/local_time); null: UTC.
+  Seconds (*utc_offset)(WallTime) = nullptr;
 
   std::string Path(std::string_view qualifier) const;  // ".../kubelet-client-<qualifier>.pem"
   std::string CurrentPath() const { return Path("current"); }
   std::string UpdatedPath() const { return Path("updated"); }
-  // Of a certificate that is stored at this time, which is written in UTC.
+  // Of a certificate that is stored at this time, which is written as local time.
   std::string PathAt(WallTime time) const;
   // Is it the name of such a file?
   bool IsDatedName(std::string_view name) const;

@@ -17,12 +17,15 @@ struct Http2Client::Link final : public reactor::Deletable, public Http2Connecti
 
   Http2Client& client;
   Http2Connection connection;
-  bool retired = false;  // by Renew
+  bool retired = false;  // by Renew or CloseIdle
 };
 
 namespace {
 Error RenewedError() {
   return Error(ErrorCode::kUnavailable, "the connection was given up for one with new credentials");
+}
+Error IdleError() {
+  return Error(ErrorCode::kUnavailable, "the connection carried nothing and was given up");
 }
 }  // namespace
 
@@ -241,6 +244,14 @@ void Http2Client::Renew(Renewal how) {
   backoff_ = {};
   dial_not_before_ = loop_.Now();
   ScheduleServe();
+}
+
+void Http2Client::CloseIdle() {
+  for (const auto& link : links_) {
+    if (link->retired || link->connection.streams() > 0) continue;
+    link->retired = true;
+    link->connection.Shutdown(IdleError());
+  }
 }
 
 void Http2Client::OnConnectionClosed(Link& link, const Error& reason) {

@@ -81,6 +81,10 @@ class Http2Client final : public reactor::Deletable {
   enum class Renewal : uint8_t { kDrain, kBreak };
   void Renew(Renewal how);
 
+  // Connections that carry nothing are given up: where they lead to may be gone without a word.
+  // What waits or comes later gets new ones.
+  void CloseIdle();
+
   struct Counters {
     uint32_t connections = 0;  // open, those that drain included
     uint32_t dialling = 0;

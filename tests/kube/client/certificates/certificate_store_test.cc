@@ -35,6 +35,16 @@ TEST(CertificateStore, KeepsEachCertificateInAFileAndLinksToTheNewest) {
   EXPECT_THAT(loaded->info.subject.organizations, ElementsAre("system:nodes"));
 }
 
+TEST(CertificateStore, FilesAreNamedInLocalTime) {
+  Machine machine;
+  const CertificateFiles files{machine.loop(),   machine.files,
+                               machine.logger(), kPki,
+                               "kubelet-client", [](WallTime) -> Seconds {
+                                 return -Hours(17); }};
+  EXPECT_EQ(files.PathAt(WallTime(Hours(490'000))),
+            kPki + "/kubelet-client-2025-11-23-23-00-00.pem");
+}
+
 TEST(CertificateStore, AnEmptyOrMissingDirectoryHasNone) {
   Machine machine;
   EXPECT_EQ(

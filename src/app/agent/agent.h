@@ -1,0 +1,67 @@
+// The composition root: what is made, in which order, on which shard; and how it stops.
+//
+//   Start                                         Stop
+//   1. the blocking pool, the shards              1. roles, on their shards: they call nobody more
+//   2. on every shard: ShardBasics                2. the blocking pool: what hangs is left behind
+//   3. on shard 0: ApiShard                       3. leaves (files), when the last has answered
+//                                                 4. the rest of each shard, then the shards
+//
+// A role is one class for each kind of shard, made by constructor on its shard with what it needs
+// from here. Owned by main; all calls are for main's thread.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "app/agent/agent_options.h"
+#include "app/agent/api_shard.h"
+#include "app/agent/shard_basics.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "reactor/blocking_pool.h"
+#include "reactor/log_writer.h"
+#include "reactor/program_end.h"
+#include "reactor/shards.h"
+
+namespace denselet::app {
+
+// Of the whole process; they outlive the agent.
+struct AgentProcess {
+  const Clock& clock;
+  const LogVerbosity& verbosity;
+  reactor::LogWriter& log_writer;
+  reactor::ProgramEnd& end;
+};
+
+class Agent {
+ public:
+  static Result<std::unique_ptr<Agent>> Start(const AgentProcess& process,
+                                              const AgentOptions& options);
+  ~Agent();
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+
+  const reactor::Shards& shards() const { return *shards_; }
+  void Stop();
+
+ private:
+  explicit Agent(const AgentProcess& process);
+
+  Status StartShards(const AgentOptions& options);
+  Status StartRoles(const AgentOptions& options);
+
+  // What one shard has.
+  struct OnShard {
+    std::unique_ptr<ShardBasics> basics;
+    std::unique_ptr<ApiShard> api;  // on kApiShard only
+  };
+  static constexpr uint32_t kApiShard = 0;
+
+  const AgentProcess process_;
+  reactor::BlockingPool pool_;
+  std::unique_ptr<reactor::Shards> shards_;
+  std::vector<OnShard> on_shards_;  // each entry is its shard's own, but for its place
+};
+
+}  // namespace denselet::app

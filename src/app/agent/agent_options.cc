@@ -1,0 +1,189 @@
+#include "app/agent/agent_options.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+#include "app/config/cpu_list.h"
+#include "app/flags/text.h"
+#include "app/version.h"
+#include "kube/api/codec/sorted.h"
+#include "kube/api/types.h"
+#include "managers/node/declared_features.h"
+
+namespace denselet::app {
+namespace {
+
+using kube::config::KubeletConfiguration;
+
+// client-go's, where a rate or a burst is zero.
+constexpr double kRateOfNone = 5;
+constexpr uint32_t kBurstOfNone = 10;
+
+std::string_view Trimmed(std::string_view text) {
+  const auto is_space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+Result<std::string> NodeNameOf(const ParsedFlags& flags, const AgentSurroundings& around) {
+  std::string name = flags.Text("hostname-override");
+  if (name.empty()) name = around.hostname;
+  name = Trimmed(name);
+  if (name.empty()) return Error(ErrorCode::kInvalid, "empty hostname is invalid");
+  std::ranges::transform(name, name.begin(), [](char c) {
+    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  });
+  return name;
+}
+
+// As the kubelet: what is no address is ignored, and that is told; two are one of each family.
+Result<std::vector<node::IpAddress>> NodeIpsOf(const std::string& text,
+                                               std::vector<std::string>& warnings) {
+  std::vector<node::IpAddress> ips;
+  if (text.empty()) return ips;
+  for (const std::string_view part : Split(text, ',')) {
+    const std::optional<node::IpAddress> ip = node::IpAddress::Parse(Trimmed(part));
+    if (ip) {
+      ips.push_back(*ip);
+    } else {
+      warnings.push_back("--node-ip: not an address, ignored: " + Quoted(part));
+    }
+  }
+  const auto bad = [&](const char* why) {
+    return Error(ErrorCode::kInvalid, why).With("bad --node-ip", Quoted(text));
+  };
+  if (ips.size() > 2 || (ips.size() == 2 && ips[0].family() == ips[1].family())) {
+    return bad("must contain either a single IP or a dual-stack pair of IPs");
+  }
+  if (ips.size() == 2 && (ips[0].IsUnspecified() || ips[1].IsUnspecified())) {
+    return bad("dual-stack node IP cannot include '0.0.0.0' or '::'");
+  }
+  return ips;
+}
+
+std::string Absolute(const std::string& path, const AgentSurroundings& around) {
+  if (path.empty() || path.starts_with('/')) return path;
+  return around.working_folder + "/" + path;
+}
+
+std::vector<std::string> FeaturesOf(const FeatureGates& gates) {
+  return node::DeclaredFeatures(
+      {.extend_web_sockets_to_kubelet = gates.Enabled("ExtendWebSocketsToKubelet"),
+       .in_place_pod_level_resources_vertical_scaling =
+           gates.Enabled("InPlacePodLevelResourcesVerticalScaling"),
+       .in_place_pod_vertical_scaling_init_containers =
+           gates.Enabled("InPlacePodVerticalScalingInitContainers"),
+       .restart_all_containers_on_container_exits =
+           gates.Enabled("RestartAllContainersOnContainerExits"),
+       .container_restart_rules = gates.Enabled("ContainerRestartRules"),
+       .user_namespaces_host_network_support = gates.Enabled("UserNamespacesHostNetworkSupport")});
+}
+
+double RateOf(int32_t value) { return value == 0 ? kRateOfNone : static_cast<double>(value); }
+uint32_t BurstOf(int32_t value) { return value == 0 ? kBurstOfNone : static_cast<uint32_t>(value); }
+
+LogSettings LogSettingsOf(const KubeletConfiguration& config) {
+  LogSettings log;
+  const auto& from = config.logging();
+  log.style = from.format() == "json" ? LogStyle::kJson : LogStyle::kText;
+  log.levels.verbosity = static_cast<int32_t>(from.verbosity());
+  for (const auto& item : from.vmodule()) {
+    log.levels.rules.push_back({item.filepattern(), static_cast<int32_t>(item.verbosity())});
+  }
+  return log;
+}
+
+ServerAccessOptions ServerOf(const ParsedFlags& flags, const KubeletConfiguration& config,
+                             const AgentSurroundings& around, const std::string& node_name) {
+  ServerAccessOptions server;
+  server.bootstrap.kubeconfig_path = Absolute(flags.Text("kubeconfig"), around);
+  server.bootstrap.bootstrap_kubeconfig_path = Absolute(flags.Text("bootstrap-kubeconfig"), around);
+  server.bootstrap.node_name = node_name;
+  server.bootstrap.rotation = config.rotatecertificates() ? kube::BootstrapOptions::Rotation::kOn
+                                                          : kube::BootstrapOptions::Rotation::kOff;
+  server.certificate_folder = Absolute(flags.Text("cert-dir"), around);
+  // As the kubelet's; behind it, where that has a commit, who we are.
+  server.user_agent = "kubelet/" + flags.KubernetesVersion() + " (linux/" +
+                      std::string(node::GoArch()) + ") denselet/" + std::string(kDenseletVersion);
+  server.client.requests_per_second = RateOf(config.kubeapiqps());
+  server.client.requests_burst = BurstOf(config.kubeapiburst());
+  server.client.events_per_second = RateOf(config.eventrecordqps());
+  server.client.events_burst = BurstOf(config.eventburst());
+  server.credentials.environment = around.environment;
+  return server;
+}
+
+void SetPodSources(const KubeletConfiguration& config, const AgentSurroundings& around,
+                   NodeSideOptions& node) {
+  const std::string& node_name = node.node.flags.node_name;
+  if (!config.staticpodpath().empty()) {
+    node.pod_files = managers::FileSourceOptions{
+        .path = Absolute(config.staticpodpath(), around),
+        .node_name = node_name,
+        .check_period = Duration(config.filecheckfrequency().duration())};
+  }
+  if (config.staticpodurl().empty()) return;
+  node.pod_url =
+      managers::HttpSourceOptions{.url = config.staticpodurl(),
+                                  .node_name = node_name,
+                                  .check_period = Duration(config.httpcheckfrequency().duration())};
+  for (const auto* entry : kube::Sorted(config.staticpodurlheader())) {
+    for (const std::string& value : entry->second.items()) {
+      node.pod_url->headers.Add(entry->first, value);
+    }
+  }
+}
+
+}  // namespace
+
+AgentSurroundings LookAround() {
+  AgentSurroundings around;
+  std::array<char, 4096> text{};
+  if (::gethostname(text.data(), text.size() - 1) == 0) around.hostname = text.data();
+  if (::getcwd(text.data(), text.size()) != nullptr) around.working_folder = text.data();
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    around.environment.emplace_back(*entry);
+  }
+  return around;
+}
+
+Result<AgentOptions> MakeAgentOptions(const ParsedFlags& flags, const EffectiveConfig& effective,
+                                      reactor::Backend backend, const AgentSurroundings& around,
+                                      std::vector<std::string>& warnings) {
+  const KubeletConfiguration& config = *effective.kubelet.config;
+  const Result<std::string> name = NodeNameOf(flags, around);
+  if (!name) return name.error();
+  Result<std::vector<node::IpAddress>> ips = NodeIpsOf(flags.Text("node-ip"), warnings);
+  if (!ips) return ips.error();
+  Result<std::vector<int>> cpus = CpusBelow(CPU_SETSIZE, config.reservedsystemcpus());
+  if (!cpus) return cpus.error().With("reservedSystemCPUs");
+  Result<node::NodeConfig> node = node::MakeNodeConfig(
+      config, {.node_name = *name,
+               .hostname = *name,
+               .node_ips = *std::move(ips),
+               .external_cloud_provider = flags.Text("cloud-provider") == "external",
+               .labels = flags.NodeLabels(),
+               .kubelet_version = flags.KubernetesVersion(),
+               .declared_features = FeaturesOf(effective.kubelet.gates)});
+  if (!node) return node.error();
+
+  AgentOptions options;
+  options.log = LogSettingsOf(config);
+  options.shards = effective.own.settings.shards;
+  options.backend = backend;
+  options.cpus = *std::move(cpus);
+  options.root_folder = Absolute(flags.Text("root-dir"), around);
+  options.node.node = *std::move(node);
+  options.node.has_api_server = ApiAccessOf(flags) == ApiAccess::kThere;
+  if (options.node.has_api_server) options.server = ServerOf(flags, config, around, *name);
+  SetPodSources(config, around, options.node);
+  return options;
+}
+
+}  // namespace denselet::app

@@ -1,0 +1,74 @@
+// The role of the shard that talks to the API server: everything that is one for the whole node.
+//
+//   kFolders (the agent's folders are made) --> kRunning: the local pods are read, the way to the
+//   API server is opened; once it is open, the node joins
+//
+// Made and destroyed on its shard, by Agent. Stop() ends all that it does; the destructor comes
+// when the leaves have stopped, too.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "app/agent/agent_options.h"
+#include "app/agent/local_leaves.h"
+#include "app/agent/no_runtime.h"
+#include "app/agent/node_side.h"
+#include "app/agent/server_access.h"
+#include "app/agent/shard_basics.h"
+#include "base/cancel.h"
+#include "base/unique_function.h"
+#include "managers/node/host_facts.h"
+#include "managers/source/url_dialer.h"
+
+namespace denselet::app {
+
+class ApiShard final : private ServerAccessUser {
+ public:
+  enum class Stage : uint8_t { kFolders, kRunning, kStopped };
+
+  // Called once at most: the agent cannot go on, and has logged why.
+  using Failed = UniqueFunction<void()>;
+
+  static Result<std::unique_ptr<ApiShard>> Make(ShardBasics& basics, reactor::BlockingPool& pool,
+                                                const AgentOptions& options, Failed failed);
+  ~ApiShard();
+  ApiShard(const ApiShard&) = delete;
+  ApiShard& operator=(const ApiShard&) = delete;
+
+  // Nothing of it calls anybody from here on.
+  void Stop();
+  // After Stop: `stopped` is posted when the last file operation has ended.
+  void StopLeaves(reactor::Task stopped) { leaves_->Stop(std::move(stopped)); }
+
+ private:
+  ApiShard(ShardBasics& basics, const AgentOptions& options, std::unique_ptr<LocalLeaves> leaves,
+           Failed failed);
+
+  // ServerAccessUser
+  void OnServer(sync::ApiServer& api) override;
+  void OnHopeless(const Error& reason) override;
+
+  void MakeFolders();
+  void Begin();
+  void Fail(const Error& reason);
+  NodeSideSeams MakeNodeSeams();
+  ServerAccessSeams MakeServerSeams();
+
+  ShardBasics& basics_;
+  const AgentOptions options_;
+  const Logger log_;
+  Failed failed_;
+  Stage stage_ = Stage::kFolders;
+  CancelSource cancel_;
+
+  // The machine; then who uses it.
+  const std::unique_ptr<LocalLeaves> leaves_;
+  managers::UrlDialer url_dialer_;
+  node::HostFactsReader facts_;
+  NoRuntime inputs_;
+  std::unique_ptr<ServerAccess> access_;
+  std::unique_ptr<NodeSide> node_;  // uses the server that access_ has
+};
+
+}  // namespace denselet::app

@@ -1,0 +1,77 @@
+#include "app/agent/node_side.h"
+
+#include <utility>
+
+#include "kube/client/pod_source.h"
+
+namespace denselet::app {
+namespace {
+
+sync::SourceSet SourcesOf(const NodeSideOptions& options) {
+  sync::SourceSet sources;
+  if (options.has_api_server) sources.Add(sync::SourceKind::kApi);
+  if (options.pod_files) sources.Add(sync::SourceKind::kFile);
+  if (options.pod_url) sources.Add(sync::SourceKind::kHttp);
+  return sources;
+}
+
+}  // namespace
+
+NodeSide::NodeSide(NodeSideSeams seams, NodeSideOptions options)
+    : seams_(std::move(seams)),
+      options_(std::move(options)),
+      logged_events_(seams_.log),
+      sources_(seams_.loop, seams_.log, {.configured = SourcesOf(options_)}, *this) {
+  if (options_.pod_files) {
+    pod_files_ = std::make_unique<managers::FileSource>(seams_.loop, seams_.files, seams_.watcher,
+                                                        *options_.pod_files, sources_);
+  }
+  if (options_.pod_url) {
+    pod_url_ = std::make_unique<managers::HttpSource>(seams_.loop, std::move(seams_.dial),
+                                                      *options_.pod_url, sources_);
+  }
+}
+
+NodeSide::~NodeSide() = default;
+
+void NodeSide::Join(sync::ApiServer& api) {
+  CHECK(options_.has_api_server && node_ == nullptr);
+  const std::string& name = options_.node.flags.node_name;
+  events_ = std::make_unique<events::EventSender>(seams_.loop, seams_.random, seams_.log, api,
+                                                  events::EventSenderOptions{.host = name});
+  node_ = std::make_unique<node::NodeManager>(
+      node::NodeSeams{seams_.loop, seams_.random, seams_.log, api, *events_, seams_.facts,
+                      seams_.inputs},
+      options_.node);
+  node_->Start();
+  // Who looks at a pod looks at the node, too: admission needs its labels and what it has.
+  node_->cache().WhenSynced([this, &api] {
+    api_pods_ = std::make_unique<kube::ApiPodSource>(api, NodeName(options_.node.flags.node_name),
+                                                     sources_);
+  });
+}
+
+sync::EventRecorder& NodeSide::recorder() {
+  if (events_ != nullptr) return *events_;
+  return logged_events_;
+}
+
+// PodSources has them and logs them. Nobody here could run them yet: pod workers will be told from
+// here.
+void NodeSide::OnPodChanges(sync::SourceKind, std::span<const sync::PodChange>) {}
+
+void NodeSide::OnPodRefused(sync::SourceKind source, const sync::RefusedPod& refused) {
+  const kube::PodHotFields& pod = refused.pod->hot();
+  const std::string name(pod.name);
+  recorder().Record(
+      {.kind = "Pod", .ns = std::string(pod.ns), .name = name, .uid = std::string(pod.uid)},
+      sync::EventType::kWarning, "FailedValidation",
+      "Error validating pod " + name + " from " + std::string(SourceName(source)) + ": " +
+          refused.reason.message() + ", ignoring");
+}
+
+// Both are logged there, too; what depends on a source asks PodSources.
+void NodeSide::OnSourceReady(sync::SourceKind) {}
+void NodeSide::OnSourceLate(sync::SourceKind) {}
+
+}  // namespace denselet::app

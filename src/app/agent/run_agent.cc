@@ -1,0 +1,101 @@
+#include "app/agent/run_agent.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/agent/agent.h"
+#include "app/agent/shard_basics.h"
+#include "app/crash_record.h"
+#include "app/version.h"
+#include "reactor/cpus.h"
+#include "reactor/log_writer.h"
+#include "reactor/program_end.h"
+#include "reactor/spawn.h"
+
+namespace denselet::app {
+namespace {
+
+constexpr Seconds kStopTimeMax{20};
+constexpr Duration kLogStopTimeMax = Seconds(2);
+// How often main looks whether a shard hangs, and how long a turn may last before that is told.
+constexpr Duration kStuckCheckPeriod = Seconds(10);
+constexpr Duration kStuckAfter = Seconds(5);
+
+// From here on every thread and child of ours is born on these CPUs. False: none of them may be
+// used.
+bool UseCpus(const std::vector<int>& numbers) {
+  if (numbers.empty()) return true;
+  const reactor::Cpus wanted = reactor::Cpus::Of(numbers).And(reactor::Cpus::OfThisThread());
+  wanted.ApplyToThisThread();
+  return !wanted.empty();
+}
+
+void TellStuck(const reactor::Shards& shards, const Clock& clock, const Logger& log) {
+  for (const reactor::StuckShard& stuck : shards.FindStuck(clock.Now(), kStuckAfter)) {
+    log.Warning("A shard hangs", KV("shard", stuck.shard), KV("since", stuck.for_long),
+                KV("doing", stuck.doing));
+  }
+}
+
+reactor::ProgramEnd::Reason AwaitEnd(reactor::ProgramEnd& end, const reactor::Shards& shards,
+                                     const Clock& clock, const Logger& log) {
+  while (true) {
+    if (const auto reason = end.Wait(kStuckCheckPeriod)) return *reason;
+    TellStuck(shards, clock, log);
+  }
+}
+
+Result<int> RunBeside(const AgentProcess& process, const AgentOptions& options, const Logger& log) {
+  const Result<std::unique_ptr<Agent>> agent = Agent::Start(process, options);
+  if (!agent) return agent.error();
+  const reactor::ProgramEnd::Reason reason =
+      AwaitEnd(process.end, (*agent)->shards(), process.clock, log);
+  reactor::ProgramEnd::Hurry(kStopTimeMax);
+  log.Info("Stopping", KV("signal", reason.signal));
+  (*agent)->Stop();
+  log.Info("Stopped");
+  return reason.exit_code;
+}
+
+}  // namespace
+
+Result<int> RunAgentProcess(const AgentOptions& options, const Clock& clock) {
+  const bool cpus_used = UseCpus(options.cpus);
+  reactor::PrepareForChildren();
+  const auto end = reactor::ProgramEnd::Make();
+  if (!end) return end.error();
+  const LogFormat format = MakeLogFormat(options.log.style, clock);
+  reactor::LogWriterOptions writer_options;
+  writer_options.format = format;
+  writer_options.producers_max = std::max<size_t>(writer_options.producers_max, options.shards + 8);
+  const auto writer = reactor::LogWriter::Start(STDERR_FILENO, clock, writer_options);
+  if (!writer) return writer.error().With("start the log");
+  const Result<LogSink*> sink = (*writer)->AddProducer("main");
+  if (!sink) return sink.error();
+  LogVerbosity verbosity;
+  if (const Status set = verbosity.Set(options.log.levels); !set) return set.error();
+  const LogOutput output{.format = format, .clock = clock, .verbosity = verbosity, .sink = **sink};
+  const Logger log(output);
+
+  if (!cpus_used) log.Warning("None of the reserved CPUs may be used, all others are");
+  const std::string crashes = options.OwnFolder() + "/crashes";
+  if (const Status installed = InstallCrashRecorder(crashes, clock); !installed) {
+    return installed.error();
+  }
+  log.Info("Starting", KV("version", kDenseletVersion),
+           KV("node", options.node.node.flags.node_name),
+           KV("reactor", reactor::BackendName(options.backend)));
+  Result<int> code = RunBeside({clock, verbosity, **writer, **end}, options, log);
+  if (!code) {
+    log.Error(code.error(), "Failed to run the agent");
+    code = 1;
+  }
+  (void)(*writer)->Stop(kLogStopTimeMax);
+  return code;
+}
+
+}  // namespace denselet::app

@@ -1,0 +1,107 @@
+#include "app/agent/agent_options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "kube/api/types.h"
+#include "tests/app/config/fake_config_files.h"
+
+namespace denselet::app {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class AgentOptionsTest : public testing::Test {
+ protected:
+  Result<AgentOptions> Make(std::vector<const char*> args, const std::string& yaml = "") {
+    FakeConfigFiles files;
+    if (!yaml.empty()) {
+      args.push_back("--config=/config");
+      files.Put("/config",
+                "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
+                "authentication: {webhook: {enabled: false}}\n"
+                "authorization: {mode: AlwaysAllow}\n" +
+                    yaml);
+    }
+    const FlagResult flags = ParseFlags(args);
+    EXPECT_THAT(flags.errors, ElementsAre());
+    const EffectiveConfig effective =
+        LoadEffectiveConfig(flags.flags, ApiAccessOf(flags.flags), files);
+    for (const ConfigFault& fault : effective.faults) ADD_FAILURE() << ToString(fault);
+    return MakeAgentOptions(flags.flags, effective, reactor::Backend::kEpoll, around_, warnings_);
+  }
+
+  AgentSurroundings around_{.hostname = " Host.Example\n", .working_folder = "/work"};
+  std::vector<std::string> warnings_;
+};
+
+TEST_F(AgentOptionsTest, TheNodeIsCalledAsTheHostInLowerCase) {
+  EXPECT_EQ(Make({})->node.node.flags.node_name, "host.example");
+  const auto named = Make({"--hostname-override=N1"});
+  EXPECT_EQ(named->node.node.flags.node_name, "n1");
+  EXPECT_EQ(named->node.node.flags.hostname, "n1");
+  around_.hostname = " ";
+  EXPECT_THAT(Make({}).error().message(), HasSubstr("empty hostname is invalid"));
+}
+
+TEST_F(AgentOptionsTest, WithoutAKubeconfigTheNodeStandsAlone) {
+  const auto alone = Make({}, "staticPodPath: /m\nfileCheckFrequency: 7s\n");
+  ASSERT_TRUE(alone);
+  EXPECT_FALSE(alone->server);
+  EXPECT_FALSE(alone->node.has_api_server);
+  EXPECT_EQ(alone->node.pod_files->path, "/m");
+  EXPECT_EQ(alone->node.pod_files->check_period, Seconds(7));
+  EXPECT_FALSE(alone->node.pod_url);
+}
+
+TEST_F(AgentOptionsTest, RelativePathsAreSeenFromWhereTheAgentWasStarted) {
+  const auto made = Make({"--kubeconfig=k/c", "--bootstrap-kubeconfig=/b", "--cert-dir=pki"});
+  ASSERT_TRUE(made);
+  ASSERT_TRUE(made->server);
+  EXPECT_EQ(made->server->bootstrap.kubeconfig_path, "/work/k/c");
+  EXPECT_EQ(made->server->bootstrap.bootstrap_kubeconfig_path, "/b");
+  EXPECT_EQ(made->server->certificate_folder, "/work/pki");
+}
+
+TEST_F(AgentOptionsTest, RatesAreThoseOfTheConfigurationAndZeroIsClientGosDefault) {
+  const auto usual = Make({"--kubeconfig=/k"});
+  EXPECT_EQ(usual->server->client.requests_per_second, 50);
+  EXPECT_EQ(usual->server->client.requests_burst, 100);
+  const auto zero = Make({"--kubeconfig=/k"}, "kubeAPIQPS: 0\neventRecordQPS: 0\neventBurst: 3\n");
+  EXPECT_EQ(zero->server->client.requests_per_second, 5);
+  EXPECT_EQ(zero->server->client.events_per_second, 5);
+  EXPECT_EQ(zero->server->client.events_burst, 3u);
+}
+
+TEST_F(AgentOptionsTest, NodeIpsAreOneOrOneOfEachFamily) {
+  EXPECT_EQ(Make({"--node-ip=10.0.0.1, fd00::1"})->node.node.flags.node_ips.size(), 2u);
+  EXPECT_EQ(Make({"--node-ip=10.0.0.1,nonsense"})->node.node.flags.node_ips.size(), 1u);
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("nonsense")));
+  EXPECT_THAT(Make({"--node-ip=10.0.0.1,10.0.0.2"}).error().message(),
+              HasSubstr("dual-stack pair"));
+  EXPECT_THAT(Make({"--node-ip=10.0.0.1,::"}).error().message(), HasSubstr("cannot include"));
+}
+
+TEST_F(AgentOptionsTest, LogAndCpusComeFromTheConfiguration) {
+  const auto made = Make({"-v=4"}, "logging: {format: json}\nreservedSystemCPUs: 1-2,5\n");
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_EQ(made->log.style, LogStyle::kJson);
+  EXPECT_EQ(made->log.levels.verbosity, 4);
+  EXPECT_THAT(made->cpus, ElementsAre(1, 2, 5));
+}
+
+TEST_F(AgentOptionsTest, TheManifestUrlHasItsHeaders) {
+  const auto made = Make({}, "staticPodURL: http://h/p\nstaticPodURLHeader: {B: [x], A: [y, z]}\n");
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_EQ(made->node.pod_url->url, "http://h/p");
+  EXPECT_EQ(made->node.pod_url->check_period, Seconds(20));
+  ASSERT_NE(made->node.pod_url->headers.Find("b"), nullptr);
+  EXPECT_EQ(*made->node.pod_url->headers.Find("b"), "x");
+}
+
+}  // namespace
+}  // namespace denselet::app

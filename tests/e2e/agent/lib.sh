@@ -1,0 +1,85 @@
+# What the tests of the program share: starting agents, looking at them, stopping them. Sourced by them; each has a folder
+# of its own ($work) and ends what it started. $denselet is the program.
+work=$(mktemp -d)
+agents=()
+clean_up() {
+  local status=$? pid log
+  for pid in "${agents[@]}"; do kill -9 "$pid" 2>/dev/null || true; done
+  if [ "$status" != 0 ]; then
+    for log in "$work"/*.log; do
+      [ -s "$log" ] || continue
+      printf -- '--- the last lines of %s\n' "${log##*/}"
+      tail -60 "$log"
+    done >&2
+  fi
+  rm -rf "$work"
+}
+trap clean_up EXIT
+
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+
+# soon SECONDS WHAT COMMAND...: until the command succeeds.
+soon() {
+  local end=$((SECONDS + $1)) what=$2
+  shift 2
+  until "$@" >/dev/null 2>&1; do
+    [ "$SECONDS" -lt "$end" ] || fail "$what did not happen in time: $*"
+    sleep 0.2
+  done
+}
+
+# start_agent NODE FLAGS...: sets agent, its process, and log, its file. Kept apart from this machine's own kubelet, if any.
+start_agent() {
+  local node=$1
+  shift
+  log=$work/$node.log
+  "$denselet" --hostname-override "$node" --root-dir "$work/$node" --cert-dir "$work/$node/pki" -v 2 "$@" >>"$log" 2>&1 &
+  agent=$!
+  agents+=("$agent")
+}
+
+# stop_agent [SECONDS]: by SIGTERM; it has to end well, and in time.
+stop_agent() {
+  local status=0
+  kill -TERM "$agent"
+  timeout "${1:-10}" tail --pid="$agent" -s 0.1 -f /dev/null || fail "the agent did not stop in time"
+  wait "$agent" || status=$?
+  [ "$status" = 0 ] || fail "the agent ended with $status after SIGTERM"
+}
+
+# let_it_run SECONDS: time goes by, and the agent must be there at its end.
+let_it_run() {
+  if timeout "$1" tail --pid="$agent" -s 0.1 -f /dev/null; then fail "the agent ended"; fi
+}
+
+logged() { grep -q -- "$1" "$log"; } # PATTERN
+condition() { # NODE FIELD
+  kubectl get node "$1" -o jsonpath="{.status.conditions[?(@.type==\"Ready\")].$2}"
+}
+is_not_ready() { [ "$(condition "$1" status)" = False ]; } # NODE
+renewed() { kubectl get lease -n kube-node-lease "$1" -o jsonpath='{.spec.renewTime}'; } # NODE
+renewed_since() { [[ $(renewed "$1") > $2 ]]; } # NODE TIME
+cpu_ticks() { awk '{print $14 + $15}' "/proc/$agent/stat"; } # hundredths of a second
+# asked NODE: how many requests of it the API server has answered, watches included.
+asked() { grep -c "\"username\":\"system:node:$1\"" "$DENSELET_CONTROL_PLANE/node-audit.jsonl" || true; }
+# denied NODE: those that it was not allowed.
+denied() {
+  grep "\"username\":\"system:node:$1\"" "$DENSELET_CONTROL_PLANE/node-audit.jsonl" | grep -E '"code":(401|403)' || true
+}
+expect_nothing_denied() { # NODE
+  [ "$(asked "$1")" -gt 0 ] || fail "nothing of $1 in the audit log"
+  [ -z "$(denied "$1")" ] || fail "the API server denied: $(denied "$1")"
+}
+
+# pod NODE NAMESPACE NAME: makes a pod that is bound to the node.
+pod() {
+  kubectl create -f - >/dev/null <<<"{apiVersion: v1, kind: Pod, metadata: {name: $3, namespace: $2}, spec: {nodeName: $1,
+    tolerations: [{operator: Exists}], automountServiceAccountToken: false, containers: [{name: c, image: none}]}}"
+}
+own_namespace() { # NAMESPACE; a pod needs its service account, which a controller makes where there is one
+  kubectl get namespace "$1" >/dev/null 2>&1 || kubectl create namespace "$1" >/dev/null
+  kubectl create serviceaccount -n "$1" default >/dev/null 2>&1 || kubectl get serviceaccount -n "$1" default >/dev/null
+}

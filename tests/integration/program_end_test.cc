@@ -1,0 +1,78 @@
+#include "reactor/program_end.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <thread>
+
+namespace denselet::reactor {
+namespace {
+
+// Each in a process of its own: signals and their handlers are the process's.
+int ExitCodeOf(void (*body)()) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    body();
+    ::_exit(99);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+TEST(ProgramEnd, ASignalIsTakenByWhoWaits) {
+  EXPECT_EQ(ExitCodeOf([] {
+              const auto end = ProgramEnd::Make();
+              if (!end || (*end)->Wait(Milliseconds(1))) ::_exit(1);
+              ::kill(::getpid(), SIGTERM);
+              const auto reason = (*end)->Wait(Seconds(30));
+              ::_exit(reason && reason->signal == SIGTERM && reason->exit_code == 0 ? 0 : 2);
+            }),
+            0);
+}
+
+TEST(ProgramEnd, AThreadsWordCountsOnceWithItsCode) {
+  EXPECT_EQ(ExitCodeOf([] {
+              const auto end = ProgramEnd::Make();
+              std::thread([&] {
+                (*end)->Tell(3);
+                (*end)->Tell(4);
+              }).join();
+              const auto reason = (*end)->Wait(Seconds(30));
+              ::_exit(reason && reason->signal == 0 ? reason->exit_code : 50);
+            }),
+            3);
+}
+
+TEST(ProgramEnd, ASecondSignalEndsItAtOnce) {
+  EXPECT_EQ(ExitCodeOf([] {
+              const auto end = ProgramEnd::Make();
+              ProgramEnd::Hurry(Seconds(100));
+              ::kill(::getpid(), SIGINT);
+              while (true) ::pause();
+            }),
+            1);
+}
+
+TEST(ProgramEnd, WhatHangsAtTheEndIsEnded) {
+  EXPECT_EQ(ExitCodeOf([] {
+              const auto end = ProgramEnd::Make();
+              ProgramEnd::Hurry(Seconds(1));
+              while (true) ::pause();
+            }),
+            1);
+}
+
+TEST(ProgramEnd, SighupEndsTheProgramAsEver) {
+  EXPECT_EQ(ExitCodeOf([] {
+              const auto end = ProgramEnd::Make();
+              ::kill(::getpid(), SIGHUP);
+              while (true) ::pause();
+            }),
+            1000 + SIGHUP);
+}
+
+}  // namespace
+}  // namespace denselet::reactor
