@@ -35,7 +35,7 @@ class AgentOptionsTest : public testing::Test {
     return MakeAgentOptions(flags.flags, effective, reactor::Backend::kEpoll, around_, warnings_);
   }
 
-  AgentSurroundings around_{.hostname = " Host.Example\n", .working_folder = "/work"};
+  AgentSurroundings around_{.hostname = " Host.Example\n", .working_folder = "/home"};
   std::vector<std::string> warnings_;
 };
 
@@ -62,9 +62,9 @@ TEST_F(AgentOptionsTest, RelativePathsAreSeenFromWhereTheAgentWasStarted) {
   const auto made = Make({"--kubeconfig=k/c", "--bootstrap-kubeconfig=/b", "--cert-dir=pki"});
   ASSERT_TRUE(made);
   ASSERT_TRUE(made->server);
-  EXPECT_EQ(made->server->bootstrap.kubeconfig_path, "/work/k/c");
+  EXPECT_EQ(made->server->bootstrap.kubeconfig_path, "/home/k/c");
   EXPECT_EQ(made->server->bootstrap.bootstrap_kubeconfig_path, "/b");
-  EXPECT_EQ(made->server->certificate_folder, "/work/pki");
+  EXPECT_EQ(made->server->certificate_folder, "/home/pki");
 }
 
 TEST_F(AgentOptionsTest, RatesAreThoseOfTheConfigurationAndZeroIsClientGosDefault) {
@@ -95,7 +95,7 @@ TEST_F(AgentOptionsTest, LogAndCpusComeFromTheConfiguration) {
 }
 
 TEST_F(AgentOptionsTest, TheManifestUrlHasItsHeaders) {
-  const auto made = Make({}, "staticPodURL: http://h/p\nstaticPodURLHeader: {B: [x], A: [y, z]}\n");
+  const auto made = Make({}, "staticPodURL: http://h/p\nstaticPodURLHeader: {B: [x], A: [w, z]}\n");
   ASSERT_TRUE(made) << made.error().message();
   EXPECT_EQ(made->node.pod_url->url, "http://h/p");
   EXPECT_EQ(made->node.pod_url->check_period, Seconds(20));
