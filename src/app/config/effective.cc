@@ -23,10 +23,18 @@ class Told {
   explicit Told(const std::vector<ConfigFault>& faults) {
     for (const ConfigFault& fault : faults) paths_.insert(fault.path);
   }
-  bool Contains(const std::string& path) const { return paths_.contains(path); }
+  // Or a value that it is a part of: of that nothing was decoded.
+  bool Contains(std::string_view path) const {
+    while (!paths_.contains(path)) {
+      const size_t end = path.find_last_of(".[");
+      if (end == path.npos) return false;
+      path = path.substr(0, end);
+    }
+    return true;
+  }
 
  private:
-  std::set<std::string> paths_;
+  std::set<std::string, std::less<>> paths_;
 };
 
 // One fault a value: what could not be decoded is its default now, and its fault is known.

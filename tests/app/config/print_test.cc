@@ -107,10 +107,10 @@ TEST(CheckConfig, ReadsEachFileByItself) {
 }
 
 TEST(CheckConfig, FlagsLieOverTheFile) {
-  FakeConfigFiles files({{"a.yaml", Config("memorySwap: {swapBehavior: LimitedSwap}\n")}});
+  FakeConfigFiles files({{"a.yaml", Config("crashLoopBackOff: {maxContainerRestartPeriod: 9s}\n")}});
   EXPECT_THAT(CheckConfigFiles(Check({"a.yaml"}), files).errors, IsEmpty());
-  EXPECT_THAT(CheckConfigFiles(Check({"--feature-gates=NodeSwap=false", "a.yaml"}), files).errors,
-              ElementsAre(HasSubstr("memorySwap.swapBehavior")));
+  EXPECT_THAT(CheckConfigFiles(Check({"--feature-gates=KubeletCrashLoopBackOffMax=false", "a.yaml"}), files).errors,
+              ElementsAre(HasSubstr("crashLoopBackOff.maxContainerRestartPeriod")));
   EXPECT_THAT(CheckConfigFiles(Check({"--max-pods=-1", "--config=a.yaml"}), files).errors,
               ElementsAre("Error: --max-pods: maxPods: found -1, wanted 0 or more"));
   EXPECT_THAT(CheckConfigFiles(Check({"--config-dir=/d", "a.yaml"}), files).errors,
