@@ -93,7 +93,7 @@ int RunCommand(const ParsedFlags& flags, const denselet::Clock& clock) {
     case Command::kVersionRaw:
       return PrintRawVersion(flags, clock);
     case Command::kConfigCheck:
-      return Finish(CheckConfigFiles(flags.files, files));
+      return Finish(CheckConfigFiles(flags, files));
     case Command::kConfigPrint:
       return Finish(PrintEffectiveConfig(flags, files));
     case Command::kRun:
@@ -106,9 +106,13 @@ int RunCommand(const ParsedFlags& flags, const denselet::Clock& clock) {
 
 int main(int argc, char** argv) {
   const denselet::reactor::RealClock clock;
-  const auto [flags, errors, warnings] =
+  auto [flags, errors, warnings] =
       ParseFlags(std::span<const char* const>(argv, argv + argc).subspan(1));
   PrintErrors(warnings);
-  if (!errors.empty()) return Fail(errors);
+  if (!errors.empty()) {
+    DiskConfigFiles files;
+    for (std::string& fault : FaultsBesideFlags(flags, files)) errors.push_back(std::move(fault));
+    return Fail(errors);
+  }
   return RunCommand(flags, clock);
 }

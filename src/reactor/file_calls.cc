@@ -307,14 +307,27 @@ Status RemoveDirectory(const std::string& path) {
   return Check(::rmdir(path.c_str()), "remove directory", path);
 }
 
+namespace {
+
+FileInfo InfoOf(const struct stat& info) {
+  return {.kind = KindOf(info.st_mode),
+          .mode = PermissionBits(info.st_mode),
+          .size = static_cast<uint64_t>(info.st_size),
+          .modified = WallTime(Seconds(info.st_mtim.tv_sec) + Duration(info.st_mtim.tv_nsec))};
+}
+
+}  // namespace
+
 Result<FileInfo> Stat(const std::string& path) {
   struct stat info;
   if (::lstat(path.c_str(), &info) != 0) return Failed("stat", path);
-  return FileInfo{
-      .kind = KindOf(info.st_mode),
-      .mode = PermissionBits(info.st_mode),
-      .size = static_cast<uint64_t>(info.st_size),
-      .modified = WallTime(Seconds(info.st_mtim.tv_sec) + Duration(info.st_mtim.tv_nsec))};
+  return InfoOf(info);
+}
+
+Result<FileInfo> StatTarget(const std::string& path) {
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0) return Failed("stat", path);
+  return InfoOf(info);
 }
 
 Result<std::vector<DirectoryEntry>> List(const std::string& path, size_t entries_max) {

@@ -33,6 +33,8 @@ Status Symlink(const std::string& target, const std::string& path);
 Result<std::string> ReadLink(const std::string& path);
 Status RemoveDirectory(const std::string& path);
 Result<FileInfo> Stat(const std::string& path);
+// Of what a link leads to.
+Result<FileInfo> StatTarget(const std::string& path);
 Result<std::vector<DirectoryEntry>> List(const std::string& path, size_t entries_max);
 
 }  // namespace denselet::reactor::file_calls

@@ -1,5 +1,7 @@
 #include "app/config/config_files.h"
 
+#include <linux/magic.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -37,6 +39,12 @@ Status Walk(ConfigFiles& files, const std::string& folder, int depth, DropInFile
 }  // namespace
 
 Result<std::string> DiskConfigFiles::Read(const std::string& path) {
+  // Whether it is there at all, Read itself tells better.
+  if (const auto info = reactor::file_calls::StatTarget(path);
+      info && info->kind == reactor::FileInfo::Kind::kOther) {
+    return Error(ErrorCode::kInvalid, "a pipe, a socket or a device, wanted a file")
+        .With("read", path);
+  }
   return reactor::file_calls::Read(path, kBytesMax);
 }
 
@@ -54,6 +62,11 @@ Result<std::string> DiskConfigFiles::WorkingFolder() {
   char folder[PATH_MAX];
   if (getcwd(folder, sizeof folder) == nullptr) return Error::FromErrno(errno, "working folder");
   return std::string(folder);
+}
+
+bool DiskConfigFiles::HasUnifiedCgroups() {
+  struct statfs info {};
+  return statfs("/sys/fs/cgroup", &info) == 0 && info.f_type == CGROUP2_SUPER_MAGIC;
 }
 
 Result<DropInFiles> FindDropIns(ConfigFiles& files, const std::string& folder) {

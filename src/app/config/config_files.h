@@ -1,5 +1,5 @@
-// The files that hold the configuration: read once, before there is a loop, so these calls block.
-// A seam, so that tests need no disk.
+// The files that hold the configuration, and what it is checked against: read once, before there is
+// a loop, so these calls block. A seam, so that tests need no disk.
 #pragma once
 
 #include <string>
@@ -15,13 +15,15 @@ class ConfigFiles {
  public:
   virtual ~ConfigFiles() = default;
 
-  // Larger than kBytesMax is an error.
+  // Larger than kBytesMax is an error, and so is what is no file: it may never end.
   virtual Result<std::string> Read(const std::string& path) = 0;
   // Of the path itself: a link is not followed, unless a slash stands behind it.
   virtual Result<reactor::FileInfo::Kind> KindOf(const std::string& path) = 0;
   // Sorted by name. More than kEntriesMax is an error.
   virtual Result<std::vector<reactor::DirectoryEntry>> List(const std::string& path) = 0;
   virtual Result<std::string> WorkingFolder() = 0;
+  // Whether the machine has cgroups of version 2 and no others.
+  virtual bool HasUnifiedCgroups() = 0;
 
   static constexpr size_t kBytesMax = 4 << 20;
   static constexpr size_t kEntriesMax = 4096;
@@ -33,6 +35,7 @@ class DiskConfigFiles final : public ConfigFiles {
   Result<reactor::FileInfo::Kind> KindOf(const std::string& path) override;
   Result<std::vector<reactor::DirectoryEntry>> List(const std::string& path) override;
   Result<std::string> WorkingFolder() override;
+  bool HasUnifiedCgroups() override;
 };
 
 // The drop-ins of --config-dir in the order in which they are merged, and what else lies there. As

@@ -52,7 +52,7 @@ class Walker {
       const std::string_view name = kube::TextOf(key);
       if (path.empty()) TakeType(name, value);
       const std::string inner = path.empty() ? std::string(name) : path + "." + std::string(name);
-      Value(value, FindField(schema, name), inner, LineOf(key), depth);
+      Value(value, FindField(schema, name), inner, PlaceOf(key, value), depth);
     });
   }
 
@@ -65,7 +65,15 @@ class Walker {
     }
   }
 
-  uint32_t LineOf(yyjson_val* text) const { return source_.LineOf(kube::PlaceOf(text)); }
+  // Where a value stands: its line, and where its text begins, if that will be asked for.
+  struct Place {
+    uint32_t line = 0;
+    size_t offset = 0;
+  };
+  Place PlaceOf(yyjson_val* key, yyjson_val* value) const {
+    return {source_.LineOf(kube::PlaceOf(key)),
+            yyjson_is_arr(value) ? source_.ValueBehind(key) : size_t{0}};
+  }
 
   void TakeType(std::string_view name, yyjson_val* value) {
     if (!yyjson_is_str(value)) return;
@@ -73,18 +81,18 @@ class Walker {
     if (name == "apiVersion") into_.type.api_version = kube::TextOf(value);
   }
 
-  void Value(yyjson_val* value, const FieldSchema* field, const std::string& path, uint32_t line,
+  void Value(yyjson_val* value, const FieldSchema* field, const std::string& path, Place place,
              int depth) {
     if (!seen_.insert(path).second) {
-      into_.twice.push_back({.path = path, .line = line, .message = "comes more than once"});
+      into_.twice.push_back({.path = path, .line = place.line, .message = "comes more than once"});
     }
     into_.values.push_back({.path = path,
-                            .line = line,
+                            .line = place.line,
                             .kind = KindOf(value),
                             .empty = yyjson_is_ctn(value) && yyjson_get_len(value) == 0,
                             .json = ScalarJson(value)});
     if (depth >= kDepthMax) return;
-    if (yyjson_is_arr(value)) return List(value, field, path, line, depth + 1);
+    if (yyjson_is_arr(value)) return List(value, field, path, place, depth + 1);
     if (!yyjson_is_obj(value)) return;
     if (field != nullptr && field->repeats == kube::Repeats::kMap) {
       return Map(value, field, path, depth + 1);
@@ -92,38 +100,33 @@ class Walker {
     Object(value, field == nullptr ? nullptr : field->message, path, depth + 1);
   }
 
-  void List(yyjson_val* list, const FieldSchema* field, const std::string& path, uint32_t line,
+  void List(yyjson_val* list, const FieldSchema* field, const std::string& path, Place place,
             int depth) {
+    JsonSource::Elements places(source_, place.offset);
     yyjson_arr_iter iter = yyjson_arr_iter_with(list);
     for (size_t i = 0; yyjson_val* value = yyjson_arr_iter_next(&iter); ++i) {
-      const uint32_t own = FirstLineIn(value);
-      Element(value, field, path + "[" + std::to_string(i) + "]", own == 0 ? line : own, depth);
+      const size_t offset = places.Next();
+      Element(value, field, path + "[" + std::to_string(i) + "]",
+              {.line = source_.LineAt(offset), .offset = offset}, depth);
     }
   }
 
   void Map(yyjson_val* map, const FieldSchema* field, const std::string& path, int depth) {
     ForEachMember(map, [&](yyjson_val* key, yyjson_val* value) {
       const std::string inner = path + "[" + std::string(kube::TextOf(key)) + "]";
-      Element(value, field, inner, LineOf(key), depth);
+      Element(value, field, inner, PlaceOf(key, value), depth);
     });
   }
 
   // Of a list or a map: a value of the field's type, which is not a list or a map again.
-  void Element(yyjson_val* value, const FieldSchema* field, const std::string& path, uint32_t line,
+  void Element(yyjson_val* value, const FieldSchema* field, const std::string& path, Place place,
                int depth) {
     if (field == nullptr || field->repeats == kube::Repeats::kOnce) {
-      return Value(value, nullptr, path, line, depth);
+      return Value(value, nullptr, path, place, depth);
     }
     FieldSchema element = *field;
     element.repeats = kube::Repeats::kOnce;
-    Value(value, &element, path, line, depth);
-  }
-
-  // Objects and truth values do not tell where they stand, but what is in them may.
-  uint32_t FirstLineIn(yyjson_val* value) const {
-    if (!yyjson_is_obj(value) || yyjson_obj_size(value) == 0) return LineOf(value);
-    yyjson_obj_iter iter = yyjson_obj_iter_with(value);
-    return LineOf(yyjson_obj_iter_next(&iter));
+    Value(value, &element, path, place, depth);
   }
 
   const JsonSource& source_;
@@ -164,6 +167,7 @@ Document ReadDocument(std::string_view text, const MessageSchema* schema) {
   Document document;
   document.is_yaml = true;
   document.json = yaml.text.json;
+  document.second_line = yaml.second_line;
   document.faults = std::move(yaml.faults);
   if (document.faults.empty()) Fill(JsonSource(yaml.text.json, &yaml.text), schema, document);
   return document;

@@ -28,6 +28,7 @@ struct Document {
 
   kube::TypeMeta type;
   bool is_yaml = false;
+  uint32_t second_line = 0;         // where a second document begins, which was not read; 0: none
   std::string json;                 // the same document as JSON
   std::vector<Value> values;        // a list or an object before what is in it
   std::vector<kube::Fault> twice;   // fields that come more than once

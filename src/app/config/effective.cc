@@ -1,24 +1,82 @@
 #include "app/config/effective.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
 
 #include "app/config/document.h"
 #include "app/config/print.h"
 #include "app/config/support.h"
+#include "app/config/validate_machine.h"
 #include "kube/api/types.h"
 
 namespace denselet::app {
 namespace {
 
+// Of validation and of decoding together.
+constexpr size_t kFaultsMax = 100;
+
+class Told {
+ public:
+  explicit Told(const std::vector<ConfigFault>& faults) {
+    for (const ConfigFault& fault : faults) paths_.insert(fault.path);
+  }
+  // Or a value that it is a part of: of that nothing was decoded.
+  bool Contains(std::string_view path) const {
+    while (!paths_.contains(path)) {
+      const size_t end = path.find_last_of(".[");
+      if (end == path.npos) return false;
+      path = path.substr(0, end);
+    }
+    return true;
+  }
+
+ private:
+  std::set<std::string, std::less<>> paths_;
+};
+
+// One fault a value: what could not be decoded is its default now, and its fault is known.
+void AddFaults(const std::vector<kube::Fault>& faults, const Told& told, LoadedConfig& loaded) {
+  for (const kube::Fault& fault : faults) {
+    ConfigFault located = Locate(fault, loaded.origins);
+    if (!told.Contains(located.path)) loaded.faults.push_back(std::move(located));
+  }
+}
+
 void Validate(LoadedConfig& loaded, ApiAccess api) {
   if (!loaded.complete) return;
-  for (const kube::Fault& fault : ValidateConfig(*loaded.config, loaded.gates, api)) {
-    ConfigFault located = Locate(fault, loaded.origins);
-    // One fault a value: what could not be decoded is its default now.
-    const bool told = std::ranges::any_of(
-        loaded.faults, [&](const ConfigFault& other) { return other.path == located.path; });
-    if (!told) loaded.faults.push_back(std::move(located));
+  AddFaults(ValidateConfig(*loaded.config, loaded.gates, api), Told(loaded.faults), loaded);
+}
+
+void CheckMachine(LoadedConfig& loaded, ConfigFiles& files) {
+  const auto machine = LookAtMachine(files);
+  if (!machine) {
+    loaded.faults.push_back({.origin = {}, .path = {}, .message = machine.error().message()});
+    return;
   }
+  AddFaults(ValidateForMachine(*loaded.config, loaded.gates, *machine), Told(loaded.faults),
+            loaded);
+  for (std::string& warning : MachineWarnings(loaded.gates, *machine)) {
+    loaded.warnings.push_back(std::move(warning));
+  }
+}
+
+// File by file and line by line, as somebody who mends them goes. Nobody reads thousands of lines.
+void Arrange(size_t further, std::vector<ConfigFault>& faults) {
+  std::map<std::string, size_t> ranks;  // of files and flags, as they come
+  for (const ConfigFault& fault : faults) ranks.insert({fault.origin.name, ranks.size()});
+  std::ranges::stable_sort(faults, {}, [&](const ConfigFault& fault) {
+    return std::pair(ranks.at(fault.origin.name), fault.origin.line);
+  });
+  if (faults.size() > kFaultsMax) {
+    further += faults.size() - kFaultsMax;
+    faults.resize(kFaultsMax);
+  }
+  if (further == 0) return;
+  faults.push_back(
+      {.origin = {}, .path = {}, .message = "and " + std::to_string(further) + " more"});
 }
 
 struct FileVerdict {
@@ -26,13 +84,14 @@ struct FileVerdict {
   std::vector<std::string> warnings;
 };
 
-FileVerdict CheckText(const std::string& text, const std::string& name) {
+FileVerdict CheckText(const std::string& text, const std::string& name, const ParsedFlags& flags) {
   const kube::TypeMeta type = ReadDocument(text, nullptr).type;
   if (type.api_version == kSettingsApiVersion || type.kind == kSettingsKind) {
     return {.faults = LoadSettingsText(text, name).faults, .warnings = {}};
   }
-  LoadedConfig loaded = LoadConfigText(text, name);
-  Validate(loaded, ApiAccess::kUnknown);
+  LoadedConfig loaded = LoadConfigText(text, name, flags);
+  Validate(loaded, flags.Has("kubeconfig") ? ApiAccessOf(flags) : ApiAccess::kUnknown);
+  Arrange(loaded.further_faults, loaded.faults);
   return {.faults = std::move(loaded.faults), .warnings = std::move(loaded.warnings)};
 }
 
@@ -46,10 +105,14 @@ EffectiveConfig LoadEffectiveConfig(const ParsedFlags& flags, ApiAccess api, Con
   EffectiveConfig effective;
   effective.kubelet = LoadConfig(flags, files);
   Validate(effective.kubelet, api);
+  if (api != ApiAccess::kUnknown && effective.kubelet.complete) {
+    CheckMachine(effective.kubelet, files);
+  }
   effective.own = LoadSettings(flags, files);
   effective.faults = effective.kubelet.faults;
   effective.faults.insert(effective.faults.end(), effective.own.faults.begin(),
                           effective.own.faults.end());
+  Arrange(effective.kubelet.further_faults, effective.faults);
   effective.warnings = effective.kubelet.warnings;
   if (!effective.faults.empty()) return effective;
   for (const auto& more :
@@ -59,12 +122,20 @@ EffectiveConfig LoadEffectiveConfig(const ParsedFlags& flags, ApiAccess api, Con
   return effective;
 }
 
-CommandResult CheckConfigFiles(const std::vector<std::string>& names, ConfigFiles& files) {
+CommandResult CheckConfigFiles(const ParsedFlags& flags, ConfigFiles& files) {
   CommandResult result;
-  if (names.empty()) {
-    return {
-        .output = {}, .errors = {"Error: config check needs at least one file"}, .exit_code = 1};
+  std::vector<std::string> names;
+  for (const std::string_view flag : {"config", "denselet-config"}) {
+    if (!flags.Text(flag).empty()) names.push_back(flags.Text(flag));
   }
+  names.insert(names.end(), flags.files.begin(), flags.files.end());
+  const auto refuse = [](std::string why) {
+    return CommandResult{.output = {}, .errors = {"Error: " + why}, .exit_code = 1};
+  };
+  if (flags.Has("config-dir")) {
+    return refuse("config check looks at each file by itself; config print takes --config-dir");
+  }
+  if (names.empty()) return refuse("config check needs at least one file");
   for (const std::string& name : names) {
     const auto text = files.Read(name);
     if (!text) {
@@ -72,7 +143,7 @@ CommandResult CheckConfigFiles(const std::vector<std::string>& names, ConfigFile
       result.exit_code = 1;
       continue;
     }
-    const FileVerdict verdict = CheckText(*text, name);
+    const FileVerdict verdict = CheckText(*text, name, flags);
     for (const std::string& warning : verdict.warnings) {
       result.errors.push_back("Warning: " + warning);
     }
@@ -105,6 +176,15 @@ CommandResult PrintEffectiveConfig(const ParsedFlags& flags, ConfigFiles& files)
     result.output = PrintConfig(effective.kubelet, effective.own);
   }
   return result;
+}
+
+std::vector<std::string> FaultsBesideFlags(const ParsedFlags& flags, ConfigFiles& files) {
+  if (flags.command != Command::kRun && flags.command != Command::kConfigPrint) return {};
+  std::vector<std::string> lines;
+  for (const ConfigFault& fault : LoadEffectiveConfig(flags, ApiAccess::kUnknown, files).faults) {
+    lines.push_back(ToString(fault));
+  }
+  return lines;
 }
 
 }  // namespace denselet::app

@@ -14,10 +14,12 @@ namespace denselet::app {
 struct EffectiveConfig {
   LoadedConfig kubelet;
   LoadedSettings own;
-  std::vector<ConfigFault> faults;    // of both; with any, nothing may be started
+  // Of both; with any, nothing may be started. The last one may count those that were too many.
+  std::vector<ConfigFault> faults;
   std::vector<std::string> warnings;  // a line each
 };
-// With `api` as it is for the agent, or not known to who only looks.
+// With `api` as it is for the agent, or not known to who only looks; for the agent the machine is
+// looked at too, on which it is to run.
 EffectiveConfig LoadEffectiveConfig(const ParsedFlags& flags, ApiAccess api, ConfigFiles& files);
 ApiAccess ApiAccessOf(const ParsedFlags& flags);
 
@@ -28,9 +30,13 @@ struct CommandResult {
   int exit_code = 0;
 };
 
-// `denselet config check FILE...`: each file by itself, of either kind.
-CommandResult CheckConfigFiles(const std::vector<std::string>& names, ConfigFiles& files);
+// `denselet config check FILE...`: each file by itself, of either kind, with flags over it.
+CommandResult CheckConfigFiles(const ParsedFlags& flags, ConfigFiles& files);
 // `denselet config print`, with --output yaml or json.
 CommandResult PrintEffectiveConfig(const ParsedFlags& flags, ConfigFiles& files);
+
+// Where the command line has errors of its own: what else is wrong, so that all is told at once.
+// Lines; `flags` has what could be understood.
+std::vector<std::string> FaultsBesideFlags(const ParsedFlags& flags, ConfigFiles& files);
 
 }  // namespace denselet::app

@@ -103,13 +103,17 @@ LoadedConfig LoadConfig(const ParsedFlags& flags, ConfigFiles& files) {
   return loaded;
 }
 
-LoadedConfig LoadConfigText(std::string_view text, const std::string& name) {
+LoadedConfig LoadConfigText(std::string_view text, const std::string& name,
+                            const ParsedFlags& flags) {
   LoadedConfig loaded;
-  DecodeConfigFile(text, {.kind = Origin::Kind::kFile, .name = name}, {}, loaded);
+  KubeletConfiguration of_flags;
+  const AppliedFlags applied = ApplyFlags(flags, of_flags);
+  DecodeConfigFile(text, {.kind = Origin::Kind::kFile, .name = name}, SettingsOf(of_flags), loaded);
   // Where it will lie nobody knows.
   ResolvePaths("/", *loaded.config);
-  ResetSplitStreams(loaded);
-  loaded.shown_seccomp_default = loaded.config->seccompdefault();
+  ApplyFlagsOver(flags, loaded);
+  AddFaults(applied.faults, loaded);
+  AddFaults(ValidateFlags(flags), loaded);
   SetGates(loaded);
   return loaded;
 }

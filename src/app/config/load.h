@@ -31,6 +31,7 @@ struct LoadedConfig {
   FeatureGates gates;
   Origins origins;
   std::vector<ConfigFault> faults;
+  size_t further_faults = 0;  // there were too many to name them all
   // False: a file could not be read at all, and what would be found out about the rest would
   // mislead.
   bool complete = true;
@@ -40,8 +41,10 @@ struct LoadedConfig {
 // Not yet validated.
 LoadedConfig LoadConfig(const ParsedFlags& flags, ConfigFiles& files);
 
-// One file, with the defaults and without any flag: for who only wants to know whether it is good.
-LoadedConfig LoadConfigText(std::string_view text, const std::string& name);
+// One file, with the defaults, and with flags over it but for those that name files: for who only
+// wants to know whether it is good.
+LoadedConfig LoadConfigText(std::string_view text, const std::string& name,
+                            const ParsedFlags& flags = {});
 
 inline constexpr std::string_view kConfigApiVersion = "kubelet.config.k8s.io/v1beta1";
 inline constexpr std::string_view kConfigKind = "KubeletConfiguration";

@@ -6,7 +6,6 @@
 #include "app/config/document.h"
 #include "app/config/path_text.h"
 #include "kube/api/codec/codec.h"
-#include "kube/api/codec/json_text.h"
 #include "kube/api/codec/schema.h"
 #include "kube/api/codec/sorted.h"
 #include "kube/api/patch/json_merge_patch.h"
@@ -19,6 +18,9 @@ using kube::config::KubeletConfiguration;
 using Kind = Document::Value::Kind;
 
 const kube::MessageSchema& Schema() { return kube::SchemaOf(*KubeletConfiguration::descriptor()); }
+
+// With faults the rest can still be looked at.
+constexpr kube::DecodeOptions kAllThatCan{.remains = kube::Remains::kRest};
 
 const kube::TypeMeta& Type() {
   static const kube::TypeMeta kType{.api_version = std::string(kConfigApiVersion),
@@ -59,20 +61,35 @@ bool CheckType(const Document& document, const Origin& file, LoadedConfig& into)
 }
 
 // One line for all that are unknown, and one for all that come twice.
-void WarnOfExtras(const std::vector<kube::Fault>& extras, const Origin& file, LoadedConfig& into) {
+void WarnOfExtras(const kube::DecodeReport& report, const Document& document, const Origin& file,
+                  LoadedConfig& into) {
   std::string unknown, twice;
-  for (const kube::Fault& extra : extras) {
+  for (const kube::Fault& extra : report.extras) {
     std::string& text = extra.message == kube::kDuplicateField ? twice : unknown;
     if (!text.empty()) text += ", ";
     text += extra.path + " (line " + std::to_string(extra.line) + ")";
+  }
+  if (report.further_extras > 0) {
+    (unknown.empty() ? twice : unknown) +=
+        " and " + std::to_string(report.further_extras) + " more";
   }
   if (!unknown.empty()) {
     into.warnings.push_back(file.name +
                             ": ignored what KubeletConfiguration does not have: " + unknown);
   }
   if (!twice.empty()) {
-    into.warnings.push_back(file.name + ": set more than once, the last one counts: " + twice);
+    const std::string_view rule =
+        document.is_yaml ? "the last one counts: " : "the last one counts, objects are merged: ";
+    into.warnings.push_back(file.name + ": set more than once, " + std::string(rule) + twice);
   }
+}
+
+// The kubelet reads no more either, but says nothing.
+void WarnOfSecondDocument(const Document& document, const Origin& file, LoadedConfig& into) {
+  if (document.second_line == 0) return;
+  into.warnings.push_back(file.name +
+                          ": only the first YAML document is read; what begins on line " +
+                          std::to_string(document.second_line) + " is ignored");
 }
 
 void TakeOrigins(const Document& document, const Origin& file, Origins& origins) {
@@ -119,25 +136,6 @@ void SetDefaultsOver(const Document& document, const GateSettings& flag_gates, L
   }
 }
 
-// The document without what could not be decoded, so that the rest can still be looked at.
-std::string Without(const std::vector<kube::Fault>& faults, std::string json) {
-  for (const kube::Fault& fault : faults) {
-    const std::string_view path = std::string_view(fault.path).substr(0, fault.path.find('['));
-    if (path.empty()) continue;
-    std::string patch = "null";
-    for (size_t end = path.size(); end != path.npos;) {
-      const size_t dot = end == 0 ? path.npos : path.rfind('.', end - 1);
-      const size_t begin = dot == path.npos ? 0 : dot + 1;
-      std::string name;
-      kube::AppendJsonText(path.substr(begin, end - begin), name);
-      patch = "{" + name + ":" + patch + "}";
-      end = dot;
-    }
-    if (auto merged = kube::ApplyJsonMergePatch(json, patch)) json = *std::move(merged);
-  }
-  return json;
-}
-
 // Its JSON, checked as far as it can be before it is merged: what it says wrongly a later one may
 // set right.
 Result<Document> ReadDropIn(const std::string& text, const Origin& file, LoadedConfig& into) {
@@ -147,14 +145,15 @@ Result<Document> ReadDropIn(const std::string& text, const Origin& file, LoadedC
     return refused;
   }
   Document document = ReadDocument(text, &Schema());
+  WarnOfSecondDocument(document, file, into);
   AddFaults(document.faults, file, into);
   AddFaults(document.twice, file, into);
   if (!document.faults.empty() || !CheckType(document, file, into)) return refused;
   if (!document.twice.empty()) return refused;
   KubeletConfiguration alone;
-  const auto report =
+  const kube::DecodeReport report =
       document.is_yaml ? kube::DecodeYaml(text, alone) : kube::DecodeJson(text, alone);
-  WarnOfExtras(report.extras, file, into);
+  WarnOfExtras(report, document, file, into);
   return document;
 }
 
@@ -174,14 +173,16 @@ void DecodeConfigFile(std::string_view text, const Origin& file, const GateSetti
   if (text.empty()) return GiveUp(file, "the file is empty", into);
   const Document document = ReadDocument(text, &Schema());
   AddFaults(document.faults, file, into);
+  WarnOfSecondDocument(document, file, into);
   into.complete = document.faults.empty() && CheckType(document, file, into);
   if (!into.complete) return;
 
-  const auto report = document.is_yaml ? kube::DecodeYaml(text, *into.config)
-                                       : kube::DecodeJson(text, *into.config);
+  const kube::DecodeReport report = document.is_yaml
+                                        ? kube::DecodeYaml(text, *into.config, kAllThatCan)
+                                        : kube::DecodeJson(text, *into.config, kAllThatCan);
   AddFaults(report.faults, file, into);
-  WarnOfExtras(report.extras, file, into);
-  if (!report.ok()) kube::DecodeJson(Without(report.faults, document.json), *into.config);
+  into.further_faults += report.further_faults;
+  WarnOfExtras(report, document, file, into);
   TakeOrigins(document, file, into.origins);
   SetDefaultsOver(document, flag_gates, into);
   RoundReservedMemory(*into.config);
@@ -228,12 +229,9 @@ void MergeDropIns(const std::string& folder, ConfigFiles& files, const GateSetti
     json = *std::move(merged);
     TakeOrigins(*document, file, into.origins);
   }
-  const auto report = kube::DecodeJson(json, *into.config);
+  const kube::DecodeReport report = kube::DecodeJson(json, *into.config, kAllThatCan);
   for (const kube::Fault& fault : report.faults) into.faults.push_back(Locate(fault, into.origins));
-  if (!report.ok()) {
-    json = Without(report.faults, std::move(json));
-    kube::DecodeJson(json, *into.config);
-  }
+  into.further_faults += report.further_faults;
   SetDefaultsOver(ReadDocument(json, &Schema()), flag_gates, into);
 }
 

@@ -65,6 +65,20 @@ void CheckDependencies(const std::vector<bool>& enabled, std::vector<kube::Fault
   }
 }
 
+// Changed from its default, and nothing comes of it.
+bool IsLost(const Gate& gate, bool value) {
+  return gate.scope != GateScope::kOther && value != gate.on_by_default &&
+         !IsImplemented(gate.name);
+}
+
+// Whether any of those is lost for which AllAlpha or AllBeta speaks.
+bool AllIsLost(const Gate& all, bool value, const GateSettings& settings) {
+  return std::ranges::any_of(AllGates(), [&](const Gate& gate) {
+    return gate.stage == all.stage && gate.scope != GateScope::kAll &&
+           !settings.contains(gate.name) && IsLost(gate, value);
+  });
+}
+
 }  // namespace
 
 FeatureGates::FeatureGates() : enabled_(Defaults()) {}
@@ -110,8 +124,10 @@ std::vector<std::string> GatesWithoutEffect(const GateSettings& settings) {
   std::vector<std::string> names;
   for (const auto& [name, value] : settings) {
     const Gate* gate = FindGate(name);
-    if (gate == nullptr || gate->scope == GateScope::kOther) continue;
-    if (value != gate->on_by_default && !IsImplemented(name)) names.push_back(name);
+    if (gate == nullptr) continue;
+    const bool lost =
+        gate->scope == GateScope::kAll ? AllIsLost(*gate, value, settings) : IsLost(*gate, value);
+    if (lost) names.push_back(name);
   }
   return names;
 }

@@ -13,7 +13,7 @@ constexpr std::string_view kHead =
 
 Usage:
   denselet [flags]
-  denselet config check [flags] FILE...   say all that is wrong with configuration files
+  denselet config check [flags] FILE...   say all that is wrong with each of these files, flags applied over it
   denselet config print [flags]           show the configuration in effect, and where each value comes from
 )";
 

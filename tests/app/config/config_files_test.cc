@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -65,6 +66,22 @@ TEST(DiskConfigFiles, ReadsWhatIsThere) {
   EXPECT_FALSE(files.Read(folder / "none"));
   EXPECT_TRUE(files.WorkingFolder()->starts_with('/'));
   std::filesystem::remove_all(folder);
+}
+
+TEST(DiskConfigFiles, APipeOrADeviceIsRefused) {
+  const std::string pipe = std::string(::testing::TempDir()) + "config_pipe";
+  const std::string link = pipe + "_link";
+  std::filesystem::remove(pipe);
+  std::filesystem::remove(link);
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::filesystem::create_symlink(pipe, link);
+  DiskConfigFiles files;
+  for (const std::string& path : {pipe, link, std::string("/dev/zero")}) {
+    const auto text = files.Read(path);
+    ASSERT_FALSE(text) << path;
+    EXPECT_EQ(text.error().message(),
+              "read \"" + path + "\": a pipe, a socket or a device, wanted a file");
+  }
 }
 
 }  // namespace

@@ -58,6 +58,9 @@ class FakeConfigFiles final : public ConfigFiles {
   }
 
   Result<std::string> WorkingFolder() override { return std::string("/here"); }
+  bool HasUnifiedCgroups() override { return unified_cgroups; }
+
+  bool unified_cgroups = true;
 
  private:
   static Error Missing(std::string_view what, const std::string& path) {
@@ -84,9 +87,7 @@ inline FakeConfigFiles CaseFiles(const std::filesystem::path& folder) {
   return files;
 }
 
-inline std::filesystem::path TestFolder() {
-  return tests::SourcePath("tests/app/config");
-}
+inline std::filesystem::path TestFolder() { return tests::SourcePath("tests/app/config"); }
 
 inline ParsedFlags Flags(const std::vector<std::string>& args) {
   std::vector<const char*> words;

@@ -40,12 +40,12 @@ TEST(LoadConfig, TellsAllFaultsWithFileLineAndField) {
       FaultsOf({"--config=/c.yaml", "--kubeconfig=/k"}, files),
       ElementsAre(
           HasSubstr("/c.yaml:3: maxPods: found text \"many\""),
+          "/c.yaml:4: registryBurst: found -1, wanted 0 or more",
+          HasSubstr("/c.yaml:6: evictionHard[memory.free]: found \"memory.free\", wanted one of"),
           HasSubstr("/c.yaml:7: clusterDNS: found text \"10.0.0.10\", wanted a list"),
           "/c.yaml:9: featureGates[NoSuchGate]: unrecognized feature gate: NoSuchGate",
-          "/c.yaml:4: registryBurst: found -1, wanted 0 or more",
           "/c.yaml:12: tlsCurvePreferences[1]: found 1, wanted one of 23, 24, 25, 29, 4587, 4588, "
-          "4589",
-          HasSubstr("/c.yaml:6: evictionHard[memory.free]: found \"memory.free\", wanted one of")));
+          "4589"));
 }
 
 TEST(LoadConfig, FaultOfAFlagNamesTheFlag) {
@@ -140,6 +140,105 @@ TEST(LoadConfig, SplitStreamOfAFileIsTold) {
   const LoadedConfig loaded = LoadConfig(Flags({"--config=/c.yaml"}), files);
   EXPECT_THAT(loaded.warnings,
               ElementsAre(HasSubstr("/c.yaml:3: logging.options.json.splitStream: has no effect")));
+}
+
+TEST(LoadConfig, AFaultOfAnEntryDoesNotHideThoseOfOthers) {
+  FakeConfigFiles files({{"/c.yaml", Config("evictionHard:\n"
+                                            "  memory.available: [1]\n"
+                                            "  memory.free: 1Gi\n"
+                                            "tlsCurvePreferences:\n"
+                                            "- x\n"
+                                            "- 1\n"
+                                            "registerWithTaints:\n"
+                                            "- 5\n"
+                                            "- {key: a, effect: Never}\n")}});
+  EXPECT_THAT(FaultsOf({"--config=/c.yaml", "--kubeconfig=/k"}, files),
+              ElementsAre(HasSubstr("/c.yaml:4: evictionHard[memory.available]: found a list"),
+                          HasSubstr("/c.yaml:5: evictionHard[memory.free]"),
+                          HasSubstr("/c.yaml:7: tlsCurvePreferences[0]: found text \"x\""),
+                          HasSubstr("/c.yaml:8: tlsCurvePreferences[1]: found 1, wanted one of"),
+                          HasSubstr("/c.yaml:10: registerWithTaints[0]: found number 5"),
+                          HasSubstr("/c.yaml:11: registerWithTaints[1]")));
+}
+
+TEST(LoadConfig, FaultsOfFilesAreToldBesideThoseOfFlags) {
+  FakeConfigFiles files({{"/c.yaml", Config("port: 70000\n")}});
+  const char* const args[] = {"--config=/c.yaml", "--max-pods=many"};
+  const FlagResult parsed = ParseFlags(args);
+  EXPECT_EQ(parsed.errors.size(), 1u);
+  EXPECT_THAT(FaultsBesideFlags(parsed.flags, files),
+              ElementsAre("/c.yaml:3: port: found 70000, wanted 1 to 65535"));
+}
+
+TEST(LoadConfig, CountsTheFaultsThatAreTooMany) {
+  std::string wrong = "clusterDNS:\n", invalid = "tlsCurvePreferences:\n";
+  for (int i = 0; i < 150; ++i) wrong += "- 1\n", invalid += "- " + std::to_string(i + 100) + "\n";
+  FakeConfigFiles files({{"/wrong.yaml", Config(wrong)}, {"/invalid.yaml", Config(invalid)}});
+  for (const char* name : {"/wrong.yaml", "/invalid.yaml"}) {
+    const auto faults = FaultsOf({"--config=" + std::string(name), "--kubeconfig=/k"}, files);
+    ASSERT_EQ(faults.size(), 101u) << name;
+    EXPECT_EQ(faults.back(), "and 50 more") << name;
+  }
+}
+
+TEST(LoadConfig, OnlyTheFirstYamlDocumentCounts) {
+  FakeConfigFiles files({{"/two.yaml", Config("maxPods: 5\n---\nmaxPods: 6\n")},
+                         {"/broken.yaml", Config("maxPods: 5\n---\na: [\n")},
+                         {"/end.yaml", Config("maxPods: 5\n---\n")},
+                         {"/dots.yaml", Config("maxPods: 5\n...\n# no more\n")},
+                         {"/d/1.conf", Config("maxPods: 7\n---\nmaxPods: 8\n")}});
+  const auto load = [&](const std::string& flag) { return LoadConfig(Flags({flag}), files); };
+  for (const char* name : {"/two.yaml", "/broken.yaml"}) {
+    const LoadedConfig loaded = load("--config=" + std::string(name));
+    EXPECT_EQ(loaded.config->maxpods(), 5) << name;
+    EXPECT_THAT(loaded.faults, IsEmpty());
+    EXPECT_THAT(loaded.warnings, ElementsAre(std::string(name) +
+                                             ": only the first YAML document is read; what begins "
+                                             "on line 4 is ignored"));
+  }
+  EXPECT_THAT(load("--config=/end.yaml").warnings, IsEmpty());
+  EXPECT_THAT(load("--config=/dots.yaml").warnings, IsEmpty());
+  EXPECT_THAT(load("--config-dir=/d").warnings,
+              ElementsAre(HasSubstr("/d/1.conf: only the first")));
+}
+
+TEST(LoadConfig, LinesAreThoseOfTheElements) {
+  FakeConfigFiles files(
+      {{"/c.yaml", Config("clusterDNS:\n- 10.0.0.1\n- true\n- {a: b}\n- [c]\n")},
+       {"/c.json",
+        "{\"apiVersion\": \"kubelet.config.k8s.io/v1beta1\", \"kind\": "
+        "\"KubeletConfiguration\",\n\"clusterDNS\":\n[\"a,]\",\n{\"x\": [1,\n2]},\ntrue\n]}"}});
+  EXPECT_THAT(
+      FaultsOf({"--config=/c.yaml", "--kubeconfig=/k"}, files),
+      ElementsAre(HasSubstr("/c.yaml:5: clusterDNS[1]"), HasSubstr("/c.yaml:6: clusterDNS[2]"),
+                  HasSubstr("/c.yaml:7: clusterDNS[3]")));
+  EXPECT_THAT(
+      FaultsOf({"--config=/c.json", "--kubeconfig=/k"}, files),
+      ElementsAre(HasSubstr("/c.json:4: clusterDNS[1]"), HasSubstr("/c.json:6: clusterDNS[2]")));
+}
+
+TEST(LoadConfig, TheMachineMustFit) {
+  FakeConfigFiles files({{"/c.yaml", Config("singleProcessOOMKill: false\n"
+                                            "memorySwap: {swapBehavior: LimitedSwap}\n")},
+                         {"/proc/swaps", "Filename Type Size Used Priority\n"}});
+  const std::vector<std::string> args = {"--config=/c.yaml", "--kubeconfig=/k"};
+  EXPECT_THAT(FaultsOf(args, files), IsEmpty());
+  files.unified_cgroups = false;
+  files.Put("/proc/swaps", "Filename Type Size Used Priority\n/dev/sda2 partition 1 0 -2\n");
+  EXPECT_THAT(
+      FaultsOf(args, files),
+      ElementsAre(
+          "failCgroupV1: kubelet is configured to not run on a host using cgroup v1. cgroup "
+          "v1 support is unsupported and will be removed in a future release",
+          "failSwapOn: running with swap on is not supported, please disable swap or set "
+          "--fail-swap-on flag to false",
+          "/c.yaml:3: singleProcessOOMKill: singleProcessOOMKill must not be explicitly set "
+          "to false when using cgroup v1",
+          "/c.yaml:4: memorySwap.swapBehavior: swap feature is enabled and LimitedSwap but "
+          "it is only supported with cgroupv2"));
+  // Who only looks may do so on another machine.
+  EXPECT_THAT(LoadEffectiveConfig(Flags(args), ApiAccess::kUnknown, files).faults, IsEmpty());
+  EXPECT_THAT(FaultsOf({"--fail-cgroupv1=false", "--fail-swap-on=false"}, files), IsEmpty());
 }
 
 }  // namespace

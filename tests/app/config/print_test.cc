@@ -83,6 +83,12 @@ TEST(PrintConfig, AsJsonIsWhatConfigzShows) {
               ::testing::StartsWith("{\"kubeletconfig\":{\"kind\":\"KubeletConfiguration\","));
 }
 
+ParsedFlags Check(const std::vector<std::string>& args) {
+  std::vector<std::string> words = {"config", "check"};
+  words.insert(words.end(), args.begin(), args.end());
+  return Flags(words);
+}
+
 TEST(CheckConfig, ReadsEachFileByItself) {
   FakeConfigFiles files({{"good.yaml", Config("maxPods: 5\n")},
                          {"bad.yaml", Config("maxPods: -5\nport: 70000\n")},
@@ -90,20 +96,31 @@ TEST(CheckConfig, ReadsEachFileByItself) {
                           "apiVersion: denselet.config/v1alpha1\n"
                           "kind: DenseletConfiguration\nshards: 3\n"}});
   const CommandResult result =
-      CheckConfigFiles({"good.yaml", "bad.yaml", "own.yaml", "none.yaml"}, files);
+      CheckConfigFiles(Check({"good.yaml", "bad.yaml", "own.yaml", "none.yaml"}), files);
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(result.output, "good.yaml: ok\nown.yaml: ok\n");
-  EXPECT_THAT(result.errors, ElementsAre("Error: bad.yaml:4: port: found 70000, wanted 1 to 65535",
-                                         "Error: bad.yaml:3: maxPods: found -5, wanted 0 or more",
+  EXPECT_THAT(result.errors, ElementsAre("Error: bad.yaml:3: maxPods: found -5, wanted 0 or more",
+                                         "Error: bad.yaml:4: port: found 70000, wanted 1 to 65535",
                                          "Error: read \"none.yaml\": No such file"));
-  EXPECT_EQ(CheckConfigFiles({"good.yaml"}, files).exit_code, 0);
-  EXPECT_EQ(CheckConfigFiles({}, files).exit_code, 1);
+  EXPECT_EQ(CheckConfigFiles(Check({"good.yaml"}), files).exit_code, 0);
+  EXPECT_EQ(CheckConfigFiles(Check({}), files).exit_code, 1);
+}
+
+TEST(CheckConfig, FlagsLieOverTheFile) {
+  FakeConfigFiles files({{"a.yaml", Config("crashLoopBackOff: {maxContainerRestartPeriod: 9s}\n")}});
+  EXPECT_THAT(CheckConfigFiles(Check({"a.yaml"}), files).errors, IsEmpty());
+  EXPECT_THAT(CheckConfigFiles(Check({"--feature-gates=KubeletCrashLoopBackOffMax=false", "a.yaml"}), files).errors,
+              ElementsAre(HasSubstr("crashLoopBackOff.maxContainerRestartPeriod")));
+  EXPECT_THAT(CheckConfigFiles(Check({"--max-pods=-1", "--config=a.yaml"}), files).errors,
+              ElementsAre("Error: --max-pods: maxPods: found -1, wanted 0 or more"));
+  EXPECT_THAT(CheckConfigFiles(Check({"--config-dir=/d", "a.yaml"}), files).errors,
+              ElementsAre(HasSubstr("config print takes --config-dir")));
 }
 
 TEST(CheckConfig, SamplesAreFine) {
   FakeConfigFiles files = CaseFiles(TestFolder() / "samples");
   const CommandResult result =
-      CheckConfigFiles({"/case/kubeadm.yaml", "/case/k3s.yaml", "/case/own.yaml"}, files);
+      CheckConfigFiles(Check({"/case/kubeadm.yaml", "/case/k3s.yaml", "/case/own.yaml"}), files);
   EXPECT_THAT(result.errors, IsEmpty());
   EXPECT_EQ(result.exit_code, 0);
 }

@@ -126,5 +126,11 @@ TEST(GatesWithoutEffect, AreThoseOfAKubeletThatWereChanged) {
               ElementsAre("AllAlpha", "EventedPLEG", "WatchListClient"));
 }
 
+TEST(GatesWithoutEffect, AreNamedByThoseThatSpeakForAll) {
+  EXPECT_THAT(GatesWithoutEffect({{"AllBeta", false}, {"AllAlpha", true}}),
+              ElementsAre("AllAlpha", "AllBeta"));
+  EXPECT_THAT(GatesWithoutEffect({{"AllAlpha", false}}), ::testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace denselet::app

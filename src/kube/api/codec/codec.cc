@@ -23,7 +23,7 @@ DecodeReport Decode(const JsonSource& source, google::protobuf::Message& into,
   into.Clear();
   // Refused where protobuf's own limits are narrower than ours: a text of 2 GB.
   const bool fits = out.size() <= std::numeric_limits<int>::max();
-  if (report.ok() &&
+  if ((report.ok() || options.remains == Remains::kRest) &&
       !(fits && into.ParseFromArray(out.written().data(), static_cast<int>(out.size())))) {
     report.faults.push_back({.path = {}, .line = 0, .message = "too large"});
   }
@@ -42,7 +42,9 @@ DecodeReport DecodeYaml(std::string_view text, google::protobuf::Message& into,
   YamlResult yaml = YamlToJson(text);
   if (!yaml.faults.empty()) {
     into.Clear();
-    return {.type = {}, .faults = std::move(yaml.faults), .extras = {}};
+    DecodeReport report;
+    report.faults = std::move(yaml.faults);
+    return report;
   }
   return Decode(JsonSource(yaml.text.json, &yaml.text), into, options);
 }

@@ -27,24 +27,34 @@ struct TypeMeta {
 // The message of a fault that says so; what else is refused or tolerated is an unknown field.
 inline constexpr std::string_view kDuplicateField = "duplicate field";
 
-// Fields that the type does not have, and fields that come twice (the last one counts).
+// Fields that the type does not have, and fields that come twice: in YAML the last one counts, in
+// JSON too, but objects and maps are merged, and elements of lists with those of the same place, as
+// in Go.
 enum class Extras : uint8_t { kTolerated, kRefused };
+
+// What there is of a text with faults: nothing, or all that is not at fault, for who wants to look
+// for more of them.
+enum class Remains : uint8_t { kNothing, kRest };
 
 struct DecodeOptions {
   Extras extras = Extras::kTolerated;
-  size_t faults_max = 100;  // further ones are not looked for
+  Remains remains = Remains::kNothing;
+  size_t faults_max = 100;  // of faults, and of extras; further ones are only counted
 };
 
 struct DecodeReport {
   TypeMeta type;
   std::vector<Fault> faults;  // empty: it was decoded
   std::vector<Fault> extras;  // the tolerated ones
+  // More than faults_max.
+  size_t further_faults = 0;
+  size_t further_extras = 0;
 
   bool ok() const { return faults.empty(); }
   Status ToStatus() const { return kube::ToStatus(faults); }
 };
 
-// What `into` held before is gone, also when decoding fails.
+// What `into` held before is gone, also when decoding fails; see Remains.
 DecodeReport DecodeJson(std::string_view text, google::protobuf::Message& into,
                         const DecodeOptions& options = {});
 DecodeReport DecodeYaml(std::string_view text, google::protobuf::Message& into,

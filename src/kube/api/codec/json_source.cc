@@ -15,6 +15,41 @@ std::string Shorten(std::string_view text) {
   return std::string(text.substr(0, end)) + "...";
 }
 
+constexpr std::string_view kBlanks = " \t\r\n";
+
+// These walk over a text that is known to be JSON; where it ends too early, so do they.
+size_t SkipBlanks(std::string_view text, size_t at) {
+  return std::min(text.find_first_not_of(kBlanks, at), text.size());
+}
+
+// From behind the opening quote to behind the closing one.
+size_t SkipText(std::string_view text, size_t at) {
+  while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
+  return std::min(at + 1, text.size());
+}
+
+size_t SkipCollection(std::string_view text, size_t at) {
+  size_t depth = 0;
+  while (at < text.size()) {
+    const char c = text[at++];
+    if (c == '"') {
+      at = SkipText(text, at);
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if ((c == '}' || c == ']') && --depth == 0) {
+      return at;
+    }
+  }
+  return at;
+}
+
+size_t SkipValue(std::string_view text, size_t at) {
+  if (at >= text.size()) return text.size();
+  if (text[at] == '"') return SkipText(text, at + 1);
+  if (text[at] == '{' || text[at] == '[') return SkipCollection(text, at);
+  return std::min(text.find_first_of(",]} \t\r\n", at), text.size());
+}
+
 }  // namespace
 
 JsonSource::JsonSource(std::string_view text, const JsonText* origin)
@@ -36,6 +71,19 @@ JsonSource::JsonSource(std::string_view text, const JsonText* origin)
 uint32_t JsonSource::LineOf(const char* place) const {
   if (place == nullptr) return 0;
   return LineAt(static_cast<size_t>(place - buffer_.get()));
+}
+
+size_t JsonSource::ValueBehind(yyjson_val* key) const {
+  const size_t colon = SkipBlanks(text_, SkipText(text_, OffsetOf(unsafe_yyjson_get_str(key))));
+  return SkipBlanks(text_, colon + 1);
+}
+
+size_t JsonSource::Elements::Next() {
+  const bool first = at_ < text_.size() && !begun_;
+  begun_ = true;
+  if (!first) at_ = SkipBlanks(text_, SkipValue(text_, at_));  // to the comma
+  at_ = SkipBlanks(text_, at_ + 1);
+  return at_;
 }
 
 uint32_t JsonSource::LineAt(size_t offset) const {

@@ -25,14 +25,36 @@ class JsonSource {
   yyjson_val* root() const { return root_; }
   const Fault& fault() const { return fault_; }
 
+  // Whether the JSON was made from another text.
+  bool was_made() const { return origin_ != nullptr; }
+
   // Of a place within a key or a value, as yyjson points to it; 0 when it is null.
   uint32_t LineOf(const char* place) const;
+
+  // Places in the text, as offsets. Objects, lists, truth values and null do not tell theirs
+  // themselves: they are looked for from the key of the member in which they lie.
+  uint32_t LineAt(size_t offset) const;
+  size_t OffsetOf(const char* place) const { return static_cast<size_t>(place - buffer_.get()); }
+  // Where the value of the member begins that has this key.
+  size_t ValueBehind(yyjson_val* key) const;
+  // Walks over the elements of a list.
+  class Elements {
+   public:
+    // `list` is where it begins.
+    Elements(const JsonSource& source, size_t list) : text_(source.text_), at_(list) {}
+    // Where the next one begins; behind the last one: anywhere.
+    size_t Next();
+
+   private:
+    std::string_view text_;
+    size_t at_;  // the bracket, or the element that was told last
+    bool begun_ = false;
+  };
 
  private:
   struct Free {
     void operator()(yyjson_doc* doc) const { yyjson_doc_free(doc); }
   };
-  uint32_t LineAt(size_t offset) const;
 
   std::string_view text_;
   const JsonText* origin_;

@@ -175,7 +175,7 @@ class Schemas {
       }
     }
     schema.slots.resize(std::bit_ceil(names.size() * 2 + 1));
-    const size_t mask = schema.slots.size() - 1;
+    const size_t mask = schema.slot_mask = schema.slots.size() - 1;
     for (const MessageSchema::Name& name : names) {
       size_t slot = MessageSchema::HashOf(name.name) & mask;
       while (schema.slots[slot].field != nullptr) slot = (slot + 1) & mask;

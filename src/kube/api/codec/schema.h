@@ -70,15 +70,19 @@ struct MessageSchema {
 
   // Inline: a pod's JSON has hundreds of names.
   const Name* Find(std::string_view name) const {
-    const size_t mask = slots.size() - 1;
-    for (size_t slot = HashOf(name) & mask; slots[slot].field != nullptr;
-         slot = (slot + 1) & mask) {
-      const std::string_view found = slots[slot].name;
-      if (found.size() == name.size() && std::memcmp(found.data(), name.data(), name.size()) == 0) {
-        return &slots[slot];
-      }
+    const Name* const table = slots.data();
+    for (size_t slot = HashOf(name) & slot_mask; table[slot].field != nullptr;
+         slot = (slot + 1) & slot_mask) {
+      if (SameText(table[slot].name, name)) return &table[slot];
     }
     return nullptr;
+  }
+  // Most names have 4 to 16 letters: comparing them in place takes half the time of a call.
+  static bool SameText(std::string_view a, std::string_view b) {
+    if (a.size() != b.size()) return false;
+    if (a.size() > 16 || a.size() < 4) return a == b;
+    if (a.size() >= 8) return SameEnds<uint64_t>(a, b);
+    return SameEnds<uint32_t>(a, b);
   }
   // Names of one message differ in length, or in one of these letters.
   static uint32_t HashOf(std::string_view name) {
@@ -90,11 +94,24 @@ struct MessageSchema {
   }
   const FieldSchema* FindNumber(uint32_t number) const;
 
+  // The first and the last letters as a number each; they may overlap.
+  template <class Word>
+  static bool SameEnds(std::string_view a, std::string_view b) {
+    const auto load = [](const char* from) {
+      Word word;
+      std::memcpy(&word, from, sizeof word);
+      return word;
+    };
+    const size_t last = a.size() - sizeof(Word);
+    return load(a.data()) == load(b.data()) && load(a.data() + last) == load(b.data() + last);
+  }
+
   std::string full_name;
   bool has_type_meta = false;       // kind and apiVersion belong to its JSON
   std::vector<FieldSchema> fields;  // by ascending number
 
   std::vector<Name> slots;  // open addressing, a power of two
+  size_t slot_mask = 0;     // their number - 1
 };
 
 // At most this many fields has a message: the codec keeps a bit for each.

@@ -33,7 +33,7 @@ class WireWriter {
     char* at = Room(2 * kVarintSizeMax + bytes.size());
     at = PutTag(at, number, WireType::kBytes);
     at = PutVarint(at, bytes.size());
-    if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
+    PutText(at, bytes);
     Wrote(at + bytes.size());
   }
 
@@ -83,6 +83,30 @@ class WireWriter {
   }
   static char* PutTag(char* at, uint32_t number, WireType type) {
     return PutVarint(at, number << 3 | static_cast<uint32_t>(type));
+  }
+
+  // Most texts are short, and then a call of memcpy costs more than the copy.
+  static void PutText(char* to, std::string_view text) {
+    const char* const from = text.data();
+    const size_t size = text.size();
+    if (size > 16) {
+      std::memcpy(to, from, size);
+    } else if (size >= 8) {
+      CopyEnds<uint64_t>(to, from, size);
+    } else if (size >= 4) {
+      CopyEnds<uint32_t>(to, from, size);
+    } else {
+      for (size_t i = 0; i < size; ++i) to[i] = from[i];
+    }
+  }
+  // The first and the last bytes; they may overlap.
+  template <class Word>
+  static void CopyEnds(char* to, const char* from, size_t size) {
+    Word first, last;
+    std::memcpy(&first, from, sizeof first);
+    std::memcpy(&last, from + size - sizeof last, sizeof last);
+    std::memcpy(to, &first, sizeof first);
+    std::memcpy(to + size - sizeof last, &last, sizeof last);
   }
 
   // Where to write next; so many bytes may be.

@@ -270,6 +270,7 @@ YamlResult YamlToJson(std::string_view yaml) {
     result.faults.push_back(std::move(*fault));
     return result;
   }
+  result.second_line = tree.second_line;
   JsonMaker(result).Make(tree);
   if (!result.faults.empty()) result.text = {};
   return result;

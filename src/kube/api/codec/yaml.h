@@ -31,6 +31,7 @@ struct JsonText {
 struct YamlResult {
   JsonText text;
   std::vector<Fault> faults;  // empty: `text` holds it
+  uint32_t second_line = 0;   // where a second document begins, which was not read; 0: none does
 };
 YamlResult YamlToJson(std::string_view yaml);
 

@@ -48,6 +48,7 @@ class TreeReader {
   // All of them false when there is a fault.
   bool Next(Event& event);
   bool ReadDocument();
+  void LookForSecond();
   bool ReadChildren(YamlNode& parent, yaml_event_type_t end, int depth);
   bool ReadNode(const Event& event, int depth, YamlNode*& into);
   bool ReadAlias(const Event& event, YamlNode& node);
@@ -149,7 +150,24 @@ bool TreeReader::ReadDocument() {
   if (!Next(stream) || !Next(document)) return false;
   if (document->type == YAML_STREAM_END_EVENT) return true;
   // The end is waited for: it stands behind what could still be a fault of the document.
-  return Next(root) && ReadNode(root, 0, tree_.root) && Next(end);
+  if (!Next(root) || !ReadNode(root, 0, tree_.root) || !Next(end)) return false;
+  LookForSecond();
+  return true;
+}
+
+// What is wrong behind the first document is no fault of it.
+void TreeReader::LookForSecond() {
+  Event document, root;
+  if (Next(document)) {
+    if (document->type == YAML_STREAM_END_EVENT) return;
+    const bool readable = Next(root);
+    const bool empty = readable && root->type == YAML_SCALAR_EVENT &&
+                       root->data.scalar.length == 0 && root->data.scalar.plain_implicit != 0;
+    if (!empty) tree_.second_line = document.line();
+  } else {
+    tree_.second_line = fault_->line;
+  }
+  fault_.reset();
 }
 
 std::optional<Fault> TreeReader::Read() {

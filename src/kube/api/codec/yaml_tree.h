@@ -33,9 +33,10 @@ struct YamlNode {
 struct YamlTree {
   std::deque<YamlNode> nodes;  // a deque: nodes point to each other
   YamlNode* root = nullptr;    // null: there is no document
+  uint32_t second_line = 0;  // where a second document with anything in it begins; 0: there is none
 };
 
-// The first document; what stands behind it is not looked at.
+// The first document; of what stands behind it only whether it is there.
 std::optional<Fault> ReadYamlTree(std::string_view yaml, YamlTree& into);
 
 }  // namespace denselet::kube

@@ -92,6 +92,50 @@ TEST(Codec, UnknownFieldsAreRefusedWhenTheCallerWantsIt) {
   EXPECT_EQ(Texts(report.faults), (Lines{"line 1: spec.nodeNam: unknown field"}));
 }
 
+TEST(Codec, JsonIsMergedWhereAFieldComesTwiceAsInGo) {
+  DecodeReport report;
+  const core::Pod pod = DecodePod(
+      R"({"spec":{"nodeName":"x","securityContext":{"runAsUser":1,"runAsGroup":2},)"
+      R"("containers":[{"name":"a","image":"i"},{"name":"b"}],"dnsConfig":{"searches":["a"]},)"
+      R"("hostNetwork":true,"priority":7,"nodeSelector":{"a":"1","b":"2"}},)"
+      R"("spec":{"nodeName":null,"securityContext":{"runAsUser":3},"dnsConfig":null,)"
+      R"("containers":[{"name":"c"}],"priority":null,"nodeSelector":{"a":"3"}}})",
+      &report);
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(pod.spec().nodename(), "x");
+  EXPECT_TRUE(pod.spec().hostnetwork());
+  EXPECT_EQ(pod.spec().securitycontext().runasuser(), 3);
+  EXPECT_EQ(pod.spec().securitycontext().runasgroup(), 2);
+  EXPECT_FALSE(pod.spec().has_dnsconfig());
+  EXPECT_FALSE(pod.spec().has_priority());
+  ASSERT_EQ(pod.spec().containers_size(), 1);
+  EXPECT_EQ(pod.spec().containers(0).name(), "c");
+  EXPECT_EQ(pod.spec().containers(0).image(), "i");
+  EXPECT_EQ(pod.spec().nodeselector().at("a"), "3");
+  EXPECT_EQ(pod.spec().nodeselector().at("b"), "2");
+  EXPECT_EQ(Texts(report.extras), (Lines{"line 1: spec: duplicate field"}));
+  // What is replaced must be right all the same.
+  DecodePod(R"({"spec":{"priority":"x","priority":1}})", &report);
+  EXPECT_EQ(Texts(report.faults).size(), 1u);
+}
+
+TEST(Codec, WhatIsNotAtFaultCanBeHad) {
+  core::Pod pod;
+  const DecodeReport report = DecodeJson(
+      R"({"spec":{"nodeName":5,"hostNetwork":true,"containers":[7,{"name":"b","args":["x",1,"z"]}],)"
+      R"("nodeSelector":{"a":1,"b":"c"},"securityContext":[]}})",
+      pod, {.remains = Remains::kRest});
+  EXPECT_EQ(report.faults.size(), 5u);
+  EXPECT_FALSE(pod.spec().has_nodename());
+  EXPECT_FALSE(pod.spec().has_securitycontext());
+  EXPECT_TRUE(pod.spec().hostnetwork());
+  ASSERT_EQ(pod.spec().containers_size(), 2);
+  EXPECT_EQ(pod.spec().containers(1).name(), "b");
+  ASSERT_EQ(pod.spec().containers(1).args_size(), 3);
+  EXPECT_EQ(pod.spec().containers(1).args(2), "z");
+  EXPECT_EQ(pod.spec().nodeselector().at("b"), "c");
+}
+
 TEST(Codec, OfAFieldThatComesTwiceTheLastCounts) {
   DecodeReport report;
   const core::Pod pod = DecodePod(
@@ -136,6 +180,7 @@ TEST(Codec, FaultsHaveABound) {
   DecodeReport report;
   DecodePod(json + "]}}", &report, {.faults_max = 7});
   EXPECT_EQ(report.faults.size(), 7u);
+  EXPECT_EQ(report.further_faults, 994u);
 }
 
 TEST(Codec, NullIsAbsentInAnObjectAndEmptyInAList) {
