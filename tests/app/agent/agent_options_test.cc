@@ -35,7 +35,7 @@ class AgentOptionsTest : public testing::Test {
     return MakeAgentOptions(flags.flags, effective, reactor::Backend::kEpoll, around_, warnings_);
   }
 
-  AgentSurroundings around_{.hostname = " Host.Example\n", .working_folder = "/home"};
+  AgentSurroundings around_{.hostname = " Host.Example\n", .working_folder = "/here"};
   std::vector<std::string> warnings_;
 };
 
@@ -62,9 +62,9 @@ TEST_F(AgentOptionsTest, RelativePathsAreSeenFromWhereTheAgentWasStarted) {
   const auto made = Make({"--kubeconfig=k/c", "--bootstrap-kubeconfig=/b", "--cert-dir=pki"});
   ASSERT_TRUE(made);
   ASSERT_TRUE(made->server);
-  EXPECT_EQ(made->server->bootstrap.kubeconfig_path, "/home/k/c");
+  EXPECT_EQ(made->server->bootstrap.kubeconfig_path, "/here/k/c");
   EXPECT_EQ(made->server->bootstrap.bootstrap_kubeconfig_path, "/b");
-  EXPECT_EQ(made->server->certificate_folder, "/home/pki");
+  EXPECT_EQ(made->server->certificate_folder, "/here/pki");
 }
 
 TEST_F(AgentOptionsTest, RatesAreThoseOfTheConfigurationAndZeroIsClientGosDefault) {
