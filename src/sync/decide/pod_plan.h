@@ -35,6 +35,19 @@ struct RestartRule {
   friend bool operator==(const RestartRule&, const RestartRule&) = default;
 };
 
+// CPU and memory as specified, and whether changing them in place restarts the container. Carried
+// for resizes; no rule here acts on them.
+struct PlannedResources {
+  int64_t cpu_request_milli = 0;
+  int64_t cpu_limit_milli = 0;
+  int64_t memory_request_bytes = 0;
+  int64_t memory_limit_bytes = 0;
+  bool cpu_resize_restarts = false;
+  bool memory_resize_restarts = false;
+
+  friend bool operator==(const PlannedResources&, const PlannedResources&) = default;
+};
+
 struct ContainerPlan {
   std::string name = {};
   std::string image = {};
@@ -55,6 +68,7 @@ struct ContainerPlan {
   std::optional<int64_t> liveness_grace_seconds = {};
 
   std::string target = {};  // of an ephemeral one: whose processes it sees
+  PlannedResources resources = {};
 
   friend bool operator==(const ContainerPlan&, const ContainerPlan&) = default;
 };
