@@ -35,6 +35,11 @@ bool Changed(const ContainerPlan& plan, const KnownContainer& container) {
   return container.hash && *container.hash != plan.hash;
 }
 
+bool DoneOnce(const PodPlan& pod, const ContainerPlan& plan, const KnownContainer& container) {
+  return plan.restart_policy.value_or(pod.restart_policy) == RestartPolicy::kOnFailure &&
+         container.life == Life::kExited && container.exit_code == 0;
+}
+
 class Judge {
  public:
   Judge(const DecideInput& input, const KnownPod& pod, const KnownSandbox& sandbox)
@@ -234,6 +239,7 @@ class Judge {
 
   void JudgeRegular() {
     bool kept = false;
+    bool runs = false;
     bool all_succeeded = true;
     for (ContainerIndex at = 0; at < plan_.regular_count; ++at) {
       const auto index = static_cast<ContainerIndex>(plan_.init_count + at);
@@ -244,12 +250,13 @@ class Judge {
           all_succeeded &= container->life == Life::kExited && container->exit_code == 0;
         continue;
       }
-      kept = true;
-      JudgeRunning(index, *container);
+      kept |= JudgeRunning(index, *container);
+      runs = true;
     }
     if (kept || !verdict_.regular.empty()) return;
-    verdict_.ended = all_succeeded ? PodOutcome::kSucceeded : PodOutcome::kFailed;
     verdict_.init.clear();  // sidecars do not keep a pod alive
+    if (runs) return;       // the last ones are stopped for good
+    verdict_.ended = all_succeeded ? PodOutcome::kSucceeded : PodOutcome::kFailed;
     verdict_.kills.clear();
   }
 
@@ -261,13 +268,20 @@ class Judge {
       return verdict_.regular.push_back(index);
     }
     const bool at_once = container->entry && container->entry->restart_at_once;
+    // One that went with its sandbox starts with the new one, unless it had done its work.
+    if (container->sandbox && *container->sandbox != *sandbox_.id) {
+      if (!DoneOnce(plan_, plan, *container)) verdict_.regular.push_back(index);
+      return;
+    }
     if (at_once || RestartsAfterExit(plan_, plan, container->exit_code)) {
       verdict_.regular.push_back(index);
     }
   }
 
-  void JudgeRunning(ContainerIndex index, const KnownContainer& container) {
+  // True: it goes on, or will be started again.
+  bool JudgeRunning(ContainerIndex index, const KnownContainer& container) {
     const ContainerPlan& plan = plan_.containers[index];
+    const size_t before = verdict_.kills.size();
     if (OnItsWay(plan, container)) verdict_.regular.push_back(index);
     if (container.stopping()) {
       AddKill(index, container, container.entry->kill_reason, container.entry->restart_at_once);
@@ -280,6 +294,8 @@ class Judge {
     } else if (Probed(index, container, &ContainerFacts::startup) == ProbeResult::kFailure) {
       AddKill(index, container, KillReason::kStartupProbe, RestartsAfterKill(plan_, plan));
     }
+    return verdict_.kills.size() == before || RestartsAfterKill(plan_, plan) ||
+           verdict_.kills.back().restart_at_once;
   }
 
   // Two of one name must not run: the newest stays.
@@ -318,6 +334,15 @@ ContainerVerdict JudgeContainers(const DecideInput& input, const KnownPod& pod,
 }
 
 std::optional<PodOutcome> AlreadyOver(const PodPlan& plan, const KnownPod& pod) {
+  for (ContainerIndex index = 0; index < plan.init_count; ++index) {
+    const KnownContainer* container = pod.Subject(index);
+    if (!container || container->life != Life::kExited || !container->exit_seen) continue;
+    if (plan.containers[index].kind == ContainerKind::kSidecar || container->exit_code == 0)
+      continue;
+    if (!RestartsAfterExit(plan, plan.containers[index], container->exit_code)) {
+      return PodOutcome::kFailed;
+    }
+  }
   bool succeeded = true;
   for (ContainerIndex at = 0; at < plan.regular_count; ++at) {
     const auto index = static_cast<ContainerIndex>(plan.init_count + at);
@@ -335,13 +360,6 @@ std::optional<PodOutcome> AlreadyOver(const PodPlan& plan, const KnownPod& pod) 
 std::optional<PodOutcome> EndsWithItsSandbox(const DecideInput& input, const KnownPod& pod,
                                              const SandboxVerdict& sandbox) {
   const PodPlan& plan = input.plan;
-  for (ContainerIndex index = 0; index < plan.init_count; ++index) {
-    const KnownContainer* container = pod.Subject(index);
-    if (!container || container->life != Life::kExited || container->exit_code == 0) continue;
-    if (!RestartsAfterExit(plan, plan.containers[index], container->exit_code)) {
-      return PodOutcome::kFailed;
-    }
-  }
   bool created = false;
   bool succeeded = true;
   bool to_start = false;
@@ -352,9 +370,7 @@ std::optional<PodOutcome> EndsWithItsSandbox(const DecideInput& input, const Kno
     created |= container && container->life != Life::kUnknown;
     const bool good = container && container->life == Life::kExited && container->exit_code == 0;
     succeeded &= good;
-    const bool once =
-        container_plan.restart_policy.value_or(plan.restart_policy) == RestartPolicy::kOnFailure;
-    to_start |= !(once && good);
+    to_start |= !container || !DoneOnce(plan, container_plan, *container);
   }
   const PodOutcome outcome = succeeded ? PodOutcome::kSucceeded : PodOutcome::kFailed;
   if (plan.restart_policy == RestartPolicy::kNever && sandbox.current && !pod.containers.empty()) {

@@ -29,8 +29,8 @@ struct ContainerVerdict {
 ContainerVerdict JudgeContainers(const DecideInput& input, const KnownPod& pod,
                                  const KnownSandbox& sandbox);
 
-// How a pod ended whose regular containers all ended for good, whatever its sandbox and its
-// sidecars do.
+// How a pod ended one of whose init containers failed for good, or whose regular containers all
+// ended for good, whatever its sandbox and its sidecars do.
 std::optional<PodOutcome> AlreadyOver(const PodPlan& plan, const KnownPod& pod);
 
 // Of a pod that needs another sandbox: nothing if it is worth one, else how it ended.

@@ -35,7 +35,9 @@ TEST(ShrinkGrace, OnlyShrinks) {
                        .termination_grace_seconds = row.pods};
     EXPECT_EQ(ShrinkGrace(row.before, plan, row.asked_for), row.grace)
         << row.before << " " << row.deletion.value_or(-1) << " " << row.asked_for.value_or(-1);
-    if (row.before > 0) EXPECT_LE(ShrinkGrace(row.before, plan, row.asked_for), row.before);
+    if (row.before > 0) {
+      EXPECT_LE(ShrinkGrace(row.before, plan, row.asked_for), row.before);
+    }
   }
 }
 

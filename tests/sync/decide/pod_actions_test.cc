@@ -4,8 +4,11 @@
 // who stops.
 //
 // Where we differ, we do so on purpose:
-//   - A pod whose regular containers have all ended for good has ended (the kubelet finds that in
-//     the pod's phase, before it asks computePodActions).
+//   - A pod whose regular containers have all ended for good has ended, and one whose init
+//   container
+//     failed for good (the kubelet finds that in the pod's phase, before it asks
+//     computePodActions).
+//   - An ephemeral container that was created and not started is started.
 //   - A pod that is killed together with the last container that runs is that container's stop
 //     first, and the pod's end when it has stopped.
 #include <algorithm>
@@ -81,7 +84,11 @@ class Mapped {
       if (is_regular && kill.restart_at_once) regular.insert(kill.index);
     }
     std::ranges::sort(stops);
-    return (verdict.ended ? " kill" : "") + Joined("ephemeral", NamesOf(verdict.ephemeral)) +
+    std::vector<ContainerIndex> ephemeral;
+    for (const ContainerIndex index : verdict.ephemeral) {
+      if (!pod.Subject(index)) ephemeral.push_back(index);
+    }
+    return (verdict.ended ? " kill" : "") + Joined("ephemeral", NamesOf(ephemeral)) +
            Joined("init", NamesOf(verdict.init)) +
            Joined("start", NamesOf({regular.begin(), regular.end()})) + Joined("stop", stops);
   }
