@@ -89,6 +89,9 @@ class Runtime {
   // Everything about one pod, found by the uid in its labels. A pod the runtime knows nothing of is
   // an empty ObservedPod, not an error. An object that goes away while it is read is left out.
   virtual void ReadPod(const Context&, const PodUid&, reactor::Done<ObservedPod>) = 0;
+  // One sandbox that was just made: its addresses, which containers are told. kNotFound: it is
+  // gone.
+  virtual void ReadSandbox(const Context&, const SandboxId&, reactor::Done<ObservedSandbox>) = 0;
   // One container that there is surely something new about.
   virtual void ReadContainer(const Context&, const ContainerId&,
                              reactor::Done<ObservedContainer>) = 0;

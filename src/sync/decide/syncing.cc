@@ -1,0 +1,211 @@
+// A pod that is to run: what it needs first, then its sandbox, then its containers.
+#include <algorithm>
+
+#include "sync/decide/container_rules.h"
+#include "sync/decide/phases.h"
+#include "sync/decide/sandbox_rules.h"
+#include "sync/decide/start_steps.h"
+#include "sync/decide/steps.h"
+
+namespace denselet::sync {
+namespace {
+
+class Syncing {
+ public:
+  Syncing(const DecideInput& input, const KnownPod& pod)
+      : in_(input), plan_(input.plan), pod_(pod), steps_(input, pod) {}
+
+  Action Run() {
+    steps_.waits().Until(ActiveDeadline(in_));
+    const SandboxVerdict sandbox = JudgeSandbox(plan_, pod_);
+    if (auto action = LookBeforeJudging()) return *action;
+    if (auto ended = Ended(sandbox)) return End(*ended);
+    if (auto action = Prerequisites()) return *action;
+    if (auto action = sandbox.NewOne() ? Replace(sandbox) : Keep(sandbox)) return *action;
+    if (auto action = Tidy(sandbox)) return *action;
+    return steps_.waits().Take({.what = WaitFor::kChange});
+  }
+
+ private:
+  static Action End(PodOutcome outcome) {
+    return EnterPhase{.phase = Phase::kTerminating,
+                      .ending = Ending{.reason = EndReason::kCompleted, .outcome = outcome}};
+  }
+
+  // What comes after a container that we stopped depends on how it ended.
+  MaybeAction LookBeforeJudging() {
+    for (const KnownContainer& container : pod_.containers) {
+      if (container.life != Life::kExited || container.exit_seen) continue;
+      if (container.entry && container.entry->restart_at_once) continue;
+      if (auto action = steps_.ReadChanged()) return action;
+      return steps_.waits().Take({.what = WaitFor::kRead});
+    }
+    return std::nullopt;
+  }
+
+  std::optional<PodOutcome> Ended(const SandboxVerdict& sandbox) {
+    if (pod_.running_sandbox || AllRestart(plan_, pod_)) return std::nullopt;
+    if (auto over = AlreadyOver(plan_, pod_)) return over;
+    if (sandbox.NewOne()) return EndsWithItsSandbox(in_, pod_, sandbox);
+    verdict_ = JudgeContainers(in_, pod_, *sandbox.current);
+    return verdict_.ended;
+  }
+
+  MaybeAction Prerequisites() {
+    if (plan_.network == NetworkMode::kPod && !in_.node.network_ready) {
+      return steps_.waits().Take({.what = WaitFor::kNetwork});
+    }
+    if (auto action = Wanted(in_.facts.prepare, WaitFor::kPrepare, PreparePod{})) return action;
+    return Wanted(in_.facts.volumes, WaitFor::kVolumes, MountVolumes{});
+  }
+
+  MaybeAction Wanted(const Work& work, WaitFor what, Action begin) {
+    switch (work.state) {
+      case WorkState::kDone:
+        return std::nullopt;
+      case WorkState::kInProgress:
+        return steps_.waits().Take({.what = what});
+      case WorkState::kFailed:
+        if (in_.now >= work.retry_at) return begin;
+        return steps_.waits().Take({.what = what, .until = work.retry_at, .detail = work.message});
+      case WorkState::kNone:
+        return begin;
+    }
+    return std::nullopt;
+  }
+
+  // Another sandbox: everything of the old one stops first, and init containers start over.
+  MaybeAction Replace(const SandboxVerdict& sandbox) {
+    if (steps_.StartsInFlight()) {
+      steps_.WaitForStarts();
+      return std::nullopt;
+    }
+    if (sandbox.current) {
+      if (auto action = steps_.StopPod(std::nullopt)) return action;
+      if (!steps_.waits().empty()) return std::nullopt;
+      if (auto action = PurgeInit()) return action;
+    }
+    return RunOne(sandbox.attempt);
+  }
+
+  // What cannot be removed stays: it belongs to another sandbox and counts for nothing.
+  MaybeAction PurgeInit() {
+    std::vector<const KnownContainer*> old;
+    for (const KnownContainer& container : pod_.containers) {
+      const ContainerIndex index = plan_.Find(container.name);
+      const bool tried = container.entry && container.entry->remove.state != CallState::kNone &&
+                         !container.entry->remove.in_flight();
+      if (index < plan_.init_count && container.id && !tried) old.push_back(&container);
+    }
+    if (old.empty()) return std::nullopt;
+    if (auto action = steps_.RemoveContainers(old, KeepLogs::kNo)) return action;
+    return steps_.waits().Take({.what = WaitFor::kRemove});
+  }
+
+  MaybeAction RunOne(uint32_t attempt) {
+    const auto entry = std::ranges::find(in_.ledger.sandboxes, attempt, &SandboxEntry::attempt);
+    if (entry == in_.ledger.sandboxes.end()) return RunSandbox{.attempt = attempt};
+    const Call& run = entry->run;
+    if (run.state == CallState::kFailed || run.state == CallState::kUnknown) {
+      if (in_.now < run.retry_at) {
+        steps_.waits().Add(
+            {.what = WaitFor::kSandboxRetry, .until = run.retry_at, .detail = run.message});
+        return std::nullopt;
+      }
+      // A runtime that refused may have kept something: with this attempt's name.
+      if (!run.no_effect && in_.observation.epoch <= run.ended) return steps_.ReadPod();
+    }
+    return RunSandbox{.attempt = attempt};
+  }
+
+  MaybeAction Keep(const SandboxVerdict& sandbox) {
+    if (AllRestart(plan_, pod_)) return Reset();
+    if (auto action = steps_.Stop(verdict_.kills)) return action;
+    if (sandbox.need == SandboxNeed::kLook) {
+      if (auto action = steps_.ReadChanged()) return action;
+      return steps_.waits().Take({.what = WaitFor::kRead});
+    }
+    Starter starter(in_, pod_, *sandbox.current, steps_);
+    if (auto action = starter.Start(verdict_)) return action;
+    // Once when the plan is through: what our calls have made of the pod.
+    return steps_.ReadChanged();
+  }
+
+  // All containers are stopped without grace and removed; those whose exit asked for it go last, so
+  // that the wish outlives us.
+  MaybeAction Reset() {
+    if (steps_.StartsInFlight()) {
+      steps_.WaitForStarts();
+      return std::nullopt;
+    }
+    std::vector<Kill> kills;
+    std::vector<const KnownContainer*> sources;
+    std::vector<const KnownContainer*> others;
+    for (const KnownContainer& container : pod_.containers) {
+      const ContainerIndex index = plan_.Find(container.name);
+      if (index >= plan_.init_count + plan_.regular_count) continue;
+      if (container.life == Life::kRunning || container.life == Life::kUnknown) {
+        kills.push_back(
+            {.container = &container, .index = index, .reason = KillReason::kRestartAll});
+      }
+      const bool source = container.life == Life::kExited && container.exit_seen &&
+                          RestartsAllAfterExit(plan_.containers[index], container.exit_code);
+      (source ? sources : others).push_back(&container);
+    }
+    if (auto action = steps_.Stop(kills)) return action;
+    if (!kills.empty()) return std::nullopt;
+    if (auto action = steps_.RemoveContainers(others.empty() ? sources : others, KeepLogs::kYes)) {
+      return action;
+    }
+    return std::nullopt;
+  }
+
+  // Of each name one dead container is kept, for its status and its log; of sandboxes the newest.
+  MaybeAction Tidy(const SandboxVerdict& sandbox) {
+    std::vector<const KnownContainer*> surplus;
+    std::string_view name_of_kept;
+    for (const KnownContainer& container : pod_.containers) {
+      if (container.life != Life::kExited) continue;
+      if (name_of_kept == container.name) {
+        surplus.push_back(&container);
+      }
+      name_of_kept = container.name;
+    }
+    if (!surplus.empty()) {
+      if (auto action = steps_.RemoveContainers(surplus, KeepLogs::kNo)) return action;
+    }
+    return TidySandboxes(sandbox);
+  }
+
+  MaybeAction TidySandboxes(const SandboxVerdict& sandbox) {
+    Remove action;
+    for (const KnownSandbox& old : pod_.sandboxes) {
+      if (sandbox.NewOne() || &old == sandbox.current || old.ready || !old.stopped()) continue;
+      const bool used = std::ranges::any_of(pod_.containers, [&](const KnownContainer& container) {
+        return !container.sandbox || *container.sandbox == *old.id;
+      });
+      if (!used && old.entry->remove.state == CallState::kNone) action.sandboxes.push_back(*old.id);
+    }
+    if (action.sandboxes.empty()) return std::nullopt;
+    return action;
+  }
+
+  const DecideInput& in_;
+  const PodPlan& plan_;
+  const KnownPod& pod_;
+  Steps steps_;
+  ContainerVerdict verdict_ = {};
+};
+
+}  // namespace
+
+TimePoint ActiveDeadline(const DecideInput& input) {
+  if (!input.plan.active_deadline || !input.state.active_since) return kNever;
+  return After(*input.state.active_since, *input.plan.active_deadline);
+}
+
+Action DecideSyncing(const DecideInput& input, const KnownPod& pod) {
+  return Syncing(input, pod).Run();
+}
+
+}  // namespace denselet::sync
