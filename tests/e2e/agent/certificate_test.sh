@@ -9,6 +9,7 @@ node=agent-certificate
 cat >"$work/config" <<CONFIG
 apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
+failCgroupV1: false  # the test machine has no unified hierarchy; harmless where there is one
 rotateCertificates: true
 nodeLeaseDurationSeconds: 4
 CONFIG

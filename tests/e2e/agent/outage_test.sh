@@ -11,6 +11,7 @@ own_namespace $node
 cat >"$work/config" <<CONFIG
 apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
+failCgroupV1: false  # the test machine has no unified hierarchy; harmless where there is one
 nodeLeaseDurationSeconds: 4
 nodeStatusUpdateFrequency: 2s
 CONFIG

@@ -19,6 +19,7 @@ control_plane.sh node-kubeconfig $node | sed '/client-key-data/d; s|client-certi
 cat >"$work/config" <<CONFIG
 apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
+failCgroupV1: false  # the test machine has no unified hierarchy; harmless where there is one
 nodeLeaseDurationSeconds: 4
 CONFIG
 start_agent $node --config "$work/config" --kubeconfig "$work/kubeconfig"
