@@ -28,6 +28,8 @@ constexpr std::string_view kDead[] = {
 constexpr std::string_view kHave[] = {
     "eventBurst",
     "eventRecordQPS",
+    "failCgroupV1",
+    "failSwapOn",
     "featureGates",
     "fileCheckFrequency",
     "httpCheckFrequency",
