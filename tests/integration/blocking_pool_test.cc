@@ -477,6 +477,26 @@ TEST_P(BlockingPoolTest, RandomCancelsAnswerOnceAndLeaveNothingBehind) {
   const size_t files_before = OpenDescriptors();
   constexpr size_t kJobs = 20'000, kUnderWayMax = 60;
   SeededRandom random(20240607);
+  // Among the others, one that surely was under way: on a busy machine chance may hit none.
+  const auto abandon_one = [&] {
+    std::atomic<bool> begun = false, over = false;
+    CancelSource source;
+    std::optional<Result<int>> result;
+    pool_->Run<int>(
+        *shard_, Wanted(source), {"hang"},
+        [&]() -> Result<int> {
+          begun = true;
+          while (!over) std::this_thread::yield();
+          return 0;
+        },
+        Keep(result));
+    while (!begun) std::this_thread::yield();
+    source.Cancel();
+    ASSERT_TRUE(RunUntil([&] { return result.has_value(); }));
+    EXPECT_EQ(result->error().code(), ErrorCode::kUnknownOutcome);
+    over = true;
+    ASSERT_TRUE(RunUntil([&] { return pool_->Snapshot().running.empty(); }));
+  };
   const auto round = [&] {
     std::vector<int> answers(kJobs, 0);
     std::vector<CancelSource> sources(kJobs);
@@ -499,6 +519,7 @@ TEST_P(BlockingPoolTest, RandomCancelsAnswerOnceAndLeaveNothingBehind) {
           });
       if (random.Below(2) == 0) sources[i - random.Below(std::min(i, kUnderWayMax) + 1)].Cancel();
       if (random.Below(4) == 0) loop_->RunTurn(loop().Now());
+      if (i == kJobs / 2) abandon_one();
       ASSERT_TRUE(RunUntil([&] { return i + 1 - answered < kUnderWayMax; }));
     }
     ASSERT_TRUE(RunUntil([&] { return answered == kJobs; }));
@@ -506,7 +527,6 @@ TEST_P(BlockingPoolTest, RandomCancelsAnswerOnceAndLeaveNothingBehind) {
     for (const int count : answers) ASSERT_EQ(count, 1);
     EXPECT_GT(fine, kJobs / 10);
     EXPECT_GT(errors[ErrorCode::kCancelled], 0u);
-    EXPECT_GT(errors[ErrorCode::kUnknownOutcome], 0u);
   };
   round();
   const size_t bytes_before = BytesInUse();
