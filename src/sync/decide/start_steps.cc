@@ -94,9 +94,11 @@ bool Starter::NeedsInstance(ContainerIndex index) const {
     case Life::kCreated: {
       const bool here = container->sandbox && *container->sandbox == *sandbox_.id;
       const bool same = !container->hash || *container->hash == plan_.containers[index].hash;
-      // One that the runtime could not start and still shows as created will not be started.
+      // One that the runtime refused to start and still shows as created will not be started. One
+      // whose start has an unknown outcome may yet run: it is the one to start again.
       const Call start = container->entry ? container->entry->start : Call{};
-      const bool refused = Failed(start) && !start.no_effect;
+      if (here && start.state == CallState::kUnknown) return false;
+      const bool refused = start.state == CallState::kFailed && !start.no_effect;
       return !here || !same || (refused && container->as_of > start.ended);
     }
     case Life::kCreating:
@@ -123,7 +125,7 @@ Starter::Step Starter::Advance(ContainerIndex index) {
                             .detail = start.message});
         return {};
       }
-      if (Failed(start) && !start.no_effect)
+      if (Failed(start) && !start.no_effect && container.as_of <= start.ended)
         return {.action = steps_.ReadPod(), .hold = Hold::kYes};
       return {.action = StartContainer{.container = index,
                                        .attempt = container.attempt,
