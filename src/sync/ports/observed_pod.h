@@ -1,6 +1,9 @@
 // What the container runtime has, in small structs of ours: CRI's messages stop at cri/. A thousand
 // pods of two containers fit in a few megabytes.
 //
+// What is ours is what has the uid of a pod among its labels; all else the runtime has is never
+// shown. An attempt or a time that makes no sense is 0.
+//
 // Times are the runtime's own wall clock: for people and for the API, never for an order or a
 // decision about freshness (invariants 2 and 4). What orders containers of one name is their
 // attempt.
@@ -68,6 +71,7 @@ struct ObservedMount {
   std::string host_path = {};
   bool read_only = false;
   bool recursive_read_only = false;
+  std::string image_ref = {};  // of an image volume, where the runtime says
 
   friend bool operator==(const ObservedMount&, const ObservedMount&) = default;
 };
@@ -92,6 +96,7 @@ struct ObservedContainer {
   std::string termination_message_path = {};
   std::string termination_message_policy = {};
   std::string pre_stop_json = {};
+  std::string ports_json = {};
 
   // From a read of this container; a list does not tell them.
   std::optional<WallTime> started = {};

@@ -6,12 +6,17 @@
 // class, urgent ones first.
 //
 // What a failed call means is in its code:
-//   kNotFound, kAlreadyExists, kInvalid, kPermission, kUnsupported   the runtime's own word
+//   kNotFound, kAlreadyExists, kInvalid, kPermission, kConflict, kUnsupported
+//                     the runtime's own word: it did nothing
 //   kUnavailable, kOverloaded, kDeadlineExceeded   it was not sent, or surely not taken: no effect
-//   kUnknownOutcome   it may have had an effect: look (ReadPod) before anything is repeated
+//   kUnknownOutcome   it may have had an effect, or a part of it: look (ReadPod) before anything is
+//                     repeated. Also what a runtime answers that has no better code for its
+//                     failures (containerd's Unknown: runc could not start it); the text says why
 //   kCancelled        of a call that was not sent yet; a sent one that is cancelled is
-//   kUnknownOutcome
-// Calls that only read have no effect to be unknown: they fail with the other codes.
+//                     kUnknownOutcome
+//   kCorrupt          it answered something that cannot be (no id, another version)
+// Calls that only read have no effect to be unknown: they fail with the other codes, or kIo.
+// The text is the one that a kubelet's user knows: "rpc error: code = NotFound desc = ...".
 #pragma once
 
 #include <cstdint>
@@ -66,7 +71,7 @@ enum class CgroupDriver : uint8_t { kSystemd, kCgroupfs };
 
 struct ExecResult {
   int32_t exit_code = 0;
-  std::string output = {};  // standard output, then standard error, each up to the bound asked for
+  std::string output = {};  // standard output, then standard error; 16 MiB at most
 };
 
 // Everything the runtime has, taken in one go.
@@ -116,7 +121,8 @@ class Runtime {
                                       const LinuxResources& overhead, reactor::Done<Unit>) = 0;
   virtual void ReopenLog(const Context&, const ContainerId&, reactor::Done<Unit>) = 0;
 
-  // Runs a command in a container. Past `timeout` the runtime ends it: kDeadlineExceeded.
+  // Runs a command in a container. Past `timeout` the runtime ends it: kDeadlineExceeded. Zero: it
+  // may take as long as the context allows.
   virtual void Exec(const Context&, const ContainerId&, std::vector<std::string> command,
                     Duration timeout, reactor::Done<ExecResult>) = 0;
 };

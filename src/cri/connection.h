@@ -1,0 +1,60 @@
+// The connections to the container runtime: one for containers, one for images (also when both are
+// the same socket, as the kubelet has it), shared by all shards; and what one shard learned about
+// the runtime that spares the others a try.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "cri/methods.h"
+#include "rpc/endpoint.h"
+
+namespace denselet::cri {
+
+struct ConnectionOptions {
+  std::string runtime_endpoint;     // "unix:///run/containerd/containerd.sock"
+  std::string image_endpoint = {};  // empty: the same
+  Duration request_timeout = Minutes(2);
+  std::string user_agent = {};
+};
+
+// Lists that a runtime may be able to send in parts.
+enum class ListStream : uint8_t { kSandboxes, kContainers, kStats, kImages };
+
+// Owned by main; made and destroyed outside the shards, whose clients it outlives (rpc/endpoint.h).
+class Connection {
+ public:
+  static constexpr uint32_t kReceiveBytesMax = 16 << 20;
+
+  static Result<std::unique_ptr<Connection>> Make(const ConnectionOptions& options,
+                                                  const Clock& clock);
+
+  rpc::Endpoint& runtime() { return *runtime_; }
+  rpc::Endpoint& images() { return *images_; }
+  const std::array<rpc::ClassOptions, kCallClasses>& classes() const { return classes_; }
+
+  // On any thread. Once a runtime has said that it cannot, nobody asks again.
+  bool Streams(ListStream list) const { return !lacks(list).load(std::memory_order_relaxed); }
+  void DoesNotStream(ListStream list) { lacks(list).store(true, std::memory_order_relaxed); }
+
+ private:
+  Connection(std::unique_ptr<rpc::Endpoint> runtime, std::unique_ptr<rpc::Endpoint> images,
+             Duration request_timeout);
+
+  const std::atomic<bool>& lacks(ListStream list) const {
+    return lacks_stream_[static_cast<size_t>(list)];
+  }
+  std::atomic<bool>& lacks(ListStream list) { return lacks_stream_[static_cast<size_t>(list)]; }
+
+  const std::unique_ptr<rpc::Endpoint> runtime_, images_;
+  const std::array<rpc::ClassOptions, kCallClasses> classes_;
+  std::array<std::atomic<bool>, 4> lacks_stream_ = {};
+};
+
+}  // namespace denselet::cri

@@ -1,0 +1,34 @@
+// The runtime's images over CRI.
+//
+// Lives on one shard, owned by CriShard; what it is given outlives it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cri/connection.h"
+#include "rpc/client.h"
+#include "sync/ports/image_service.h"
+
+namespace denselet::cri {
+
+class CriImages final : public sync::ImageService {
+ public:
+  CriImages(rpc::Client& client, Connection& connection)
+      : client_(client), connection_(connection) {}
+
+  void Find(const Context&, const sync::ImageRequest&,
+            reactor::Done<std::optional<sync::ObservedImage>>) override;
+  void Pull(const Context&, const sync::ImageRequest&, const sync::ImageCredentials&,
+            const sync::SandboxSpec& sandbox, reactor::Done<std::string>) override;
+  void List(const Context&, reactor::Done<std::vector<sync::ObservedImage>>) override;
+  void Remove(const Context&, const ImageId&, reactor::Done<Unit>) override;
+  void Filesystems(const Context&, reactor::Done<sync::ImageFilesystems>) override;
+
+ private:
+  rpc::Client& client_;
+  Connection& connection_;
+};
+
+}  // namespace denselet::cri

@@ -1,0 +1,96 @@
+#include "managers/node/runtime_health.h"
+
+#include <utility>
+
+namespace denselet::node {
+
+namespace {
+
+// As Go prints it: what the runtime did not tell is a nil pointer.
+std::string Text(const char* type, const std::optional<sync::RuntimeCondition>& condition) {
+  if (!condition) return "<nil>";
+  return std::string(type) + (condition->met ? "=true" : "=false") +
+         " reason:" + condition->reason + " message:" + condition->message;
+}
+
+bool IsMet(const std::optional<sync::RuntimeCondition>& condition) {
+  return condition && condition->met;
+}
+
+}  // namespace
+
+RuntimeHealth::RuntimeHealth(reactor::Loop& loop, sync::Runtime& runtime, Logger log,
+                             reactor::Task first_ready)
+    : loop_(loop), runtime_(runtime), log_(std::move(log)), first_ready_(std::move(first_ready)) {}
+
+Context RuntimeHealth::AnswerContext() const {
+  Context context;
+  context.priority = Priority::kCritical;
+  return context.WithTimeout(loop_.Now(), kAnswerTimeMax);
+}
+
+void RuntimeHealth::AskForStatus() {
+  runtime_.Status(AnswerContext(),
+                  [weak = std::weak_ptr(self_)](Result<sync::RuntimeStatus> status) {
+                    if (const auto self = weak.lock()) (*self)->OnStatus(std::move(status));
+                  });
+}
+
+void RuntimeHealth::OnStatus(Result<sync::RuntimeStatus> status) {
+  if (!status) {
+    // Said once, not every five seconds.
+    if (!unanswered_) log_.Error(status.error(), "Container runtime sanity check failed");
+    unanswered_ = status.error();
+    return Rest();
+  }
+  unanswered_.reset();
+  Take(*status);
+  if (loop_.Now() < version_due_) return Rest();
+  runtime_.Version(AnswerContext(),
+                   [weak = std::weak_ptr(self_)](Result<sync::RuntimeVersion> version) {
+                     if (const auto self = weak.lock()) (*self)->OnVersion(std::move(version));
+                   });
+}
+
+void RuntimeHealth::Take(const sync::RuntimeStatus& status) {
+  const bool network = IsMet(status.network_ready);
+  if (!network && !input_.network_error) log_.Info("Container runtime network is not ready");
+  input_.network_error.reset();
+  if (!network) {
+    input_.network_error =
+        "container runtime network not ready: " + Text("NetworkReady", status.network_ready);
+  }
+  if (!IsMet(status.runtime_ready)) {
+    if (input_.errors.empty()) log_.Info("Container runtime is not ready");
+    input_.errors = {"container runtime not ready: " + Text("RuntimeReady", status.runtime_ready)};
+    return;
+  }
+  input_.errors.clear();
+  // Of a runtime that is not ready they are not taken: it may not know itself yet.
+  input_.handlers.clear();
+  for (const sync::RuntimeHandler& handler : status.handlers) {
+    input_.handlers.push_back({.name = handler.name,
+                               .recursive_read_only_mounts = handler.recursive_read_only_mounts,
+                               .user_namespaces = handler.user_namespaces});
+  }
+  input_.supplemental_groups_policy = status.supplemental_groups_policy;
+  user_namespaces_host_network_ = status.user_namespaces_host_network;
+  input_.synced_at = loop_.Now();
+  if (first_ready_) std::exchange(first_ready_, {})();
+}
+
+void RuntimeHealth::OnVersion(Result<sync::RuntimeVersion> version) {
+  if (version) {
+    input_.name = version->name;
+    input_.version = version->version;
+    version_due_ = After(loop_.Now(), kVersionAgeMax);
+  }
+  Rest();
+}
+
+void RuntimeHealth::Rest() {
+  const Duration pause = input_.synced_at ? kPeriod : kFastPeriod;
+  timer_ = loop_.Arm(After(loop_.Now(), pause), [this] { AskForStatus(); });
+}
+
+}  // namespace denselet::node

@@ -1,0 +1,71 @@
+// Whether the container runtime is there and well: asked every five seconds, and ten times a second
+// until it was well once, so that a node that has just started is ready soon. What it says stands
+// in the node's Ready condition and in its facts.
+//
+//   asking for the status --> asking for the version (when it is old) --> resting --> ...
+//
+// Lives on the API shard, asks by that shard's port; destroying it ends it. What it is given
+// outlives it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/context.h"
+#include "base/log.h"
+#include "base/time.h"
+#include "managers/node/node_inputs.h"
+#include "reactor/api/loop.h"
+#include "sync/ports/runtime.h"
+
+namespace denselet::node {
+
+class RuntimeHealth {
+ public:
+  static constexpr Duration kPeriod = Seconds(5);
+  static constexpr Duration kFastPeriod = Milliseconds(100);
+  // A runtime that hangs is asked again, so that its recovery is seen.
+  static constexpr Duration kAnswerTimeMax = Seconds(15);
+  static constexpr Duration kVersionAgeMax = Seconds(10);
+
+  // `first_ready` runs once, when the runtime is ready for the first time.
+  RuntimeHealth(reactor::Loop& loop, sync::Runtime& runtime, Logger log,
+                reactor::Task first_ready = {});
+  ~RuntimeHealth() { loop_.Disarm(timer_); }
+  RuntimeHealth(const RuntimeHealth&) = delete;
+  RuntimeHealth& operator=(const RuntimeHealth&) = delete;
+
+  void Start() { AskForStatus(); }
+
+  // For NodeInputs.
+  const RuntimeInput& input() const { return input_; }
+  // Declared as a feature of the node where it is true.
+  bool user_namespaces_host_network() const { return user_namespaces_host_network_; }
+  // The last question that was not answered; nothing: it was.
+  const std::optional<Error>& unanswered() const { return unanswered_; }
+
+ private:
+  void AskForStatus();
+  void OnStatus(Result<sync::RuntimeStatus> status);
+  void OnVersion(Result<sync::RuntimeVersion> version);
+  void Take(const sync::RuntimeStatus& status);
+  void Rest();
+  Context AnswerContext() const;
+
+  reactor::Loop& loop_;
+  sync::Runtime& runtime_;
+  const Logger log_;
+  reactor::Task first_ready_;
+
+  RuntimeInput input_;
+  bool user_namespaces_host_network_ = false;
+  std::optional<Error> unanswered_;
+  TimePoint version_due_ = TimePoint::min();
+  reactor::TimerId timer_;
+  // What answers look for: one that finds it gone came too late.
+  const std::shared_ptr<RuntimeHealth*> self_ = std::make_shared<RuntimeHealth*>(this);
+};
+
+}  // namespace denselet::node

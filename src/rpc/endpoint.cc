@@ -1,0 +1,158 @@
+#include "rpc/endpoint.h"
+
+#include <grpc/grpc.h>
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/support/channel_arguments.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+#include "base/quoted.h"
+
+namespace denselet::rpc {
+namespace {
+
+constexpr std::string_view kScheme = "unix:";
+constexpr int kErrorTextBytesMax = 1 << 20;  // servers put their whole story into a status
+
+int ToMilliseconds(Duration d) {
+  const int64_t count = std::chrono::duration_cast<Milliseconds>(d).count();
+  return static_cast<int>(std::clamp<int64_t>(count, 1, std::numeric_limits<int>::max()));
+}
+
+grpc::ChannelArguments ArgumentsOf(const EndpointOptions& options) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(static_cast<int>(options.receive_bytes_max));
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS,
+                   ToMilliseconds(options.connect_backoff_base));
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, ToMilliseconds(options.connect_backoff_max));
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, ToMilliseconds(options.connect_timeout));
+  arguments.SetInt(GRPC_ARG_MAX_METADATA_SIZE, kErrorTextBytesMax);
+  arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, "localhost");
+  // Two endpoints of one address have a connection each: one that is filled by a long answer does
+  // not hold up the other.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
+  if (!options.user_agent.empty()) arguments.SetUserAgentPrefix(options.user_agent);
+  return arguments;
+}
+
+}  // namespace
+
+Result<std::string> SocketPath(std::string_view address) {
+  std::string_view path = address;
+  if (path.starts_with(kScheme)) {
+    path.remove_prefix(kScheme.size());
+    if (path.starts_with("//")) path.remove_prefix(2);
+  }
+  const auto invalid = [address](const char* why) {
+    return Error(ErrorCode::kInvalid, why).With("endpoint", Quoted(address, 256));
+  };
+  if (!path.starts_with('/')) return invalid("not the absolute path of a unix socket");
+  if (path.find('\0') != path.npos) return invalid("a NUL byte in the path");
+  if (path.size() >= sizeof(sockaddr_un::sun_path)) return invalid("the path is too long");
+  return std::string(path);
+}
+
+Result<std::unique_ptr<Endpoint>> Endpoint::Make(const EndpointOptions& options,
+                                                 const Clock& clock) {
+  Result<std::string> path = SocketPath(options.address);
+  if (!path) return path.error();
+  std::unique_ptr<Endpoint> endpoint(new Endpoint(options, std::move(*path), clock));
+  endpoint->StartThreads();
+  return endpoint;
+}
+
+// The target has its three slashes on purpose. ClientContext::peer() is the target until a
+// connection takes the call, and the connection's address, which gRPC writes with one slash, from
+// then on: that is how a call that was never sent is known.
+Endpoint::Endpoint(const EndpointOptions& options, std::string path, const Clock& clock)
+    : options_(options),
+      target_("unix://" + std::move(path)),
+      clock_(clock),
+      channel_(grpc::CreateCustomChannel(target_, grpc::InsecureChannelCredentials(),
+                                         ArgumentsOf(options))),
+      breaker_(options.breaker) {}
+
+Endpoint::~Endpoint() {
+  std::unique_lock lock(mutex_);
+  released_.wait(lock, [this] { return held_ == 0; });
+}
+
+// gRPC makes the threads that run callbacks with the first call: one on a channel that leads
+// nowhere, so that the other side never hears of it.
+void Endpoint::StartThreads() {
+  struct Answer {
+    std::mutex mutex;
+    std::condition_variable came;
+    bool here = false;
+  } answer;
+  grpc::ClientContext context;
+  const grpc::Slice nothing;
+  const grpc::ByteBuffer request(&nothing, 1);  // a buffer without any slice is no message
+  grpc::ByteBuffer response;
+  grpc::GenericStub stub(grpc::CreateChannel(target_, nullptr));
+  stub.UnaryCall(&context, "/", {}, &request, &response, [&answer](const grpc::Status&) {
+    const std::lock_guard lock(answer.mutex);
+    answer.here = true;
+    answer.came.notify_one();
+  });
+  std::unique_lock lock(answer.mutex);
+  answer.came.wait(lock, [&answer] { return answer.here; });
+}
+
+BreakerView Endpoint::breaker() const {
+  const std::lock_guard lock(mutex_);
+  return breaker_.view();
+}
+
+uint64_t Endpoint::calls_held() const {
+  const std::lock_guard lock(mutex_);
+  return held_;
+}
+
+void Endpoint::TryConnectNow() {
+  channel_->GetState(/*try_to_connect=*/true);
+  grpc::experimental::ChannelResetConnectionBackoff(channel_.get());
+}
+
+bool Endpoint::BreakerRefuses(TimePoint now) const {
+  const std::lock_guard lock(mutex_);
+  return breaker_.Refuses(now);
+}
+
+bool Endpoint::EnterBreaker(TimePoint now) {
+  const std::lock_guard lock(mutex_);
+  return breaker_.Enter(now);
+}
+
+void Endpoint::OnReachable(TimePoint now) {
+  const std::lock_guard lock(mutex_);
+  breaker_.OnReachable(now);
+}
+
+void Endpoint::OnUnreachable(TimePoint now) {
+  const std::lock_guard lock(mutex_);
+  breaker_.OnUnreachable(now);
+}
+
+Endpoint::Hold::Hold(Endpoint& endpoint) : endpoint_(endpoint) {
+  const std::lock_guard lock(endpoint_.mutex_);
+  ++endpoint_.held_;
+}
+
+// Notified under the lock: the endpoint may be gone right after it.
+Endpoint::Hold::~Hold() {
+  const std::lock_guard lock(endpoint_.mutex_);
+  if (--endpoint_.held_ == 0) endpoint_.released_.notify_all();
+}
+
+}  // namespace denselet::rpc

@@ -1,0 +1,64 @@
+// What the users of rpc/ say about the calls they make: tables of methods and of classes, static
+// data of theirs.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/metrics.h"
+#include "base/time.h"
+#include "rpc/failure.h"
+#include "rpc/limiter.h"
+
+namespace denselet::rpc {
+
+// Calls that share a bound: the user's enum, from 0, in the order of its table of ClassOptions.
+using ClassId = uint8_t;
+
+struct Method {
+  const char* path;       // "/package.Service/Method"
+  std::string_view name;  // in metrics and messages
+  uint16_t id;            // the user's enum, from 0, below kMethodsMax
+  ClassId call_class;
+  Effect effect;
+  // For what a failure means with this method and no other; given ToError's result, returns the
+  // final one. Pure: runs on gRPC's thread or on the shard.
+  Error (*translate)(const Failure& failure, Error error) = nullptr;
+};
+inline constexpr uint16_t kMethodsMax = 512;
+
+struct ClassOptions {
+  std::string_view name;  // in metrics: "list"
+  // From sending; Duration::max(): none but the context's.
+  Duration deadline = Minutes(2);
+  // In the queue; then kDeadlineExceeded. The context's deadline holds for both together.
+  Duration wait_max = Minutes(2);
+  // Of the whole process: each shard has its share of limit_min, limit_max and limit_start, one at
+  // least. queue_max is each shard's own.
+  LimiterOptions limits = {};
+};
+
+struct CallOptions {
+  // What the call takes of itself (the grace period of a stop): added to its class's deadline and
+  // to what counts as slow.
+  Duration expected = Duration::zero();
+};
+
+// Where the calls of a method are counted. Cells of the shard's own, of the user's table; those it
+// does not want are null.
+struct MethodCells {
+  CounterCell* calls = nullptr;      // asked for
+  CounterCell* errors = nullptr;     // of them, ended with an error
+  HistogramCell* latency = nullptr;  // seconds from sending to the answer; of those that were sent
+};
+
+// Implemented by the user, asked once for each method.
+class CallMetrics {
+ public:
+  virtual MethodCells CellsOf(const Method& method) = 0;
+
+ protected:
+  ~CallMetrics() = default;
+};
+
+}  // namespace denselet::rpc

@@ -1,0 +1,178 @@
+#include "cri/event_stream.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/integration/cri/cri_fixture.h"
+
+namespace denselet::cri {
+namespace {
+
+using State = sync::EventStreamState;
+
+struct Listener final : sync::RuntimeEventsUser {
+  std::multiset<std::string> hints;
+  int lost = 0;
+  std::vector<State> states;
+
+  void OnPodHint(const PodUid& pod) override { hints.insert(pod.value()); }
+  void OnHintsLost() override { ++lost; }
+  void OnStreamState(State state) override { states.push_back(state); }
+  State last() const { return states.empty() ? State::kConnecting : states.back(); }
+};
+
+class EventStreamTest : public CriTest {
+ protected:
+  ~EventStreamTest() override {
+    stream_.reset();
+    if (hints_ != nullptr) hints_->Close();
+    hints_.reset();
+  }
+
+  void StartStream(EventStreamOptions options = {}) {
+    Connect();
+    hints_ = PodHints::Make(shard_, listener_, cri_->metrics());
+    stream_ = std::make_unique<EventStream>(
+        shard_, cri_->runtime_client(), runtime(), random_, log(), cri_->metrics(),
+        std::vector<std::shared_ptr<PodHints>>{hints_}, options);
+    stream_->Start();
+  }
+  [[nodiscard]] bool WaitForState(State state) {
+    return RunUntil([&] { return listener_.last() == state && !listener_.states.empty(); });
+  }
+
+  Listener listener_;
+  std::shared_ptr<PodHints> hints_;
+  std::unique_ptr<EventStream> stream_;
+};
+INSTANTIATE_LOOP_TEST(EventStreamTest);
+
+TEST_P(EventStreamTest, EventsBecomeHintsOfTheirPod) {
+  StartStream();
+  ASSERT_TRUE(WaitForState(State::kEstablished));
+  EXPECT_EQ(server_->streams(), 1u);
+  server_->SendEvent("p1");
+  server_->SendEvent("p2");
+  ASSERT_TRUE(RunUntil([&] { return listener_.hints.size() >= 2; }));
+  EXPECT_TRUE(listener_.hints.contains("p1"));
+  EXPECT_TRUE(listener_.hints.contains("p2"));
+  EXPECT_EQ(listener_.lost, 0);
+}
+
+TEST_P(EventStreamTest, AQuietServerThatKeepsItsHeadersIsEstablishedToo) {
+  server_->SetEvents(CriServer::Events::kHeadersWithTheFirst);
+  StartStream();
+  ASSERT_TRUE(WaitForState(State::kEstablished));
+  EXPECT_EQ(server_->streams(), 1u);
+  // The proof comes with the first event: one look at all, for what fell between.
+  server_->SendEvent("p1");
+  ASSERT_TRUE(RunUntil([&] { return listener_.lost > 0; }));
+  server_->SendEvent("p2");
+  ASSERT_TRUE(RunUntil([&] { return listener_.hints.contains("p2"); }));
+  EXPECT_EQ(listener_.lost, 1);
+}
+
+TEST_P(EventStreamTest, ManyEventsOfAPodAreFewHints) {
+  StartStream();
+  ASSERT_TRUE(WaitForState(State::kEstablished));
+  for (int i = 0; i < 5000; ++i) server_->SendEvent("p1");
+  server_->SendEvent("last");
+  ASSERT_TRUE(RunUntil([&] { return listener_.hints.contains("last"); }));
+  EXPECT_GE(listener_.hints.count("p1"), 1u);
+  EXPECT_LT(listener_.hints.count("p1"), 5000u);
+  EXPECT_EQ(cri_->metrics().Counter(CriMetric::kEvents).value(), 5001u);
+}
+
+TEST_P(EventStreamTest, WhatNobodyCanBeFoundForConcernsAll) {
+  StartStream();
+  ASSERT_TRUE(WaitForState(State::kEstablished));
+  server_->SendEventOfNobody();
+  ASSERT_TRUE(RunUntil([&] { return listener_.lost == 1; }));
+}
+
+TEST_P(EventStreamTest, AStreamThatBreaksComesBack) {
+  StartStream();
+  ASSERT_TRUE(WaitForState(State::kEstablished));
+  for (int i = 0; i < 3; ++i) {
+    const size_t told = listener_.states.size();
+    server_->EndStreams({grpc::StatusCode::UNKNOWN, "broken"});
+    ASSERT_TRUE(RunUntil([&] { return listener_.states.size() >= told + 2; }));
+    ASSERT_TRUE(WaitForState(State::kEstablished));
+  }
+  EXPECT_EQ(stream_->snapshot().established, 4u);
+  server_->SendEvent("p1");
+  ASSERT_TRUE(RunUntil([&] { return listener_.hints.contains("p1"); }));
+}
+
+TEST_P(EventStreamTest, ARuntimeThatIsRestartedIsFoundAgain) {
+  StartStream();
+  ASSERT_TRUE(WaitForState(State::kEstablished));
+  for (int i = 0; i < 3; ++i) {
+    server_.reset();
+    ASSERT_TRUE(WaitForState(State::kConnecting));
+    server_ = std::make_unique<CriServer>(folder_ + "/s");
+    const TimePoint up = clock_.Now();
+    ASSERT_TRUE(WaitForState(State::kEstablished));
+    EXPECT_LT(clock_.Now() - up, Seconds(5));
+    server_->SendEvent("p" + std::to_string(i));
+    ASSERT_TRUE(RunUntil([&] { return listener_.hints.contains("p" + std::to_string(i)); }));
+  }
+  // One stream, and nothing left of the ones before.
+  EXPECT_EQ(server_->streams(), 1u);
+  EXPECT_EQ(connection_->runtime().calls_held(), 1u);
+}
+
+TEST_P(EventStreamTest, ARuntimeWithoutEventsIsTestedSlowly) {
+  server_->SetEvents(CriServer::Events::kNone);
+  StartStream({.unsupported_pause = Milliseconds(150)});
+  ASSERT_TRUE(WaitForState(State::kUnsupported));
+  const size_t told = listener_.states.size();
+  ASSERT_TRUE(RunUntil([&] { return server_->calls("GetContainerEvents") >= 3; }));
+  EXPECT_EQ(listener_.states.size(), told) << "tests are nobody's concern";
+  server_->SetEvents(CriServer::Events::kHeadersAtOnce);
+  ASSERT_TRUE(WaitForState(State::kEstablished));
+}
+
+TEST_P(EventStreamTest, AStreamThatEndsAtOnceIsNone) {
+  server_->SetEvents(CriServer::Events::kEndAtOnce);
+  StartStream();
+  ASSERT_TRUE(WaitForState(State::kUnsupported));
+  EXPECT_EQ(server_->calls("GetContainerEvents"), 2);
+  EXPECT_EQ(stream_->snapshot().stage, EventStream::Stage::kUnsupported);
+}
+
+TEST_P(EventStreamTest, TooManyMarksBecomeOne) {
+  StartStream();
+  ASSERT_TRUE(WaitForState(State::kEstablished));
+  // On this thread, before the shard gets a turn.
+  for (size_t i = 0; i <= PodHints::kMarksMax; ++i) {
+    hints_->Mark(PodUid("p" + std::to_string(i)), 0);
+  }
+  ASSERT_TRUE(RunUntil([&] { return listener_.lost == 1; }));
+  EXPECT_TRUE(listener_.hints.empty());
+}
+
+TEST_P(EventStreamTest, AGapBetweenTwoTurnsIsTold) {
+  Connect();
+  hints_ = PodHints::Make(shard_, listener_, cri_->metrics());
+  hints_->SetState(State::kEstablished);
+  ASSERT_TRUE(WaitForState(State::kEstablished));
+  hints_->SetState(State::kConnecting);
+  hints_->SetState(State::kEstablished);
+  ASSERT_TRUE(RunUntil([&] { return listener_.states.size() == 3; }));
+  EXPECT_THAT(listener_.states,
+              testing::ElementsAre(State::kEstablished, State::kConnecting, State::kEstablished));
+}
+
+TEST_P(EventStreamTest, EndingItLeavesNothingBehind) {
+  StartStream();
+  ASSERT_TRUE(WaitForState(State::kEstablished));
+  stream_.reset();
+  ASSERT_TRUE(RunUntil([&] { return server_->streams() == 0; }));
+  ASSERT_TRUE(RunUntil([&] { return connection_->runtime().calls_held() == 0; }));
+}
+
+}  // namespace
+}  // namespace denselet::cri

@@ -1,0 +1,113 @@
+#include "managers/node/runtime_health.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/fakes/scripted_runtime.h"
+#include "tests/managers/manager_fixture.h"
+
+namespace denselet::node {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+sync::RuntimeStatus Well() {
+  return {.runtime_ready = sync::RuntimeCondition{.met = true},
+          .network_ready = sync::RuntimeCondition{.met = true},
+          .handlers = {{.name = "runc", .user_namespaces = true}},
+          .supplemental_groups_policy = true};
+}
+
+class RuntimeHealthTest : public tests::ManagerTest {
+ protected:
+  tests::ScriptedRuntime runtime_{loop()};
+  int first_ready_ = 0;
+  RuntimeHealth health_{loop(), runtime_, log(), [this] { ++first_ready_; }};
+};
+
+TEST_F(RuntimeHealthTest, NothingIsKnownBeforeTheFirstAnswer) {
+  EXPECT_EQ(health_.input().synced_at, std::nullopt);
+  EXPECT_EQ(health_.input().network_error, "network state unknown");
+  EXPECT_EQ(health_.input().name, "");
+}
+
+TEST_F(RuntimeHealthTest, AReadyRuntimeIsTakenWhole) {
+  runtime_.status = Well();
+  runtime_.version = sync::RuntimeVersion{.name = "containerd", .version = "1.7.24"};
+  health_.Start();
+  RunFor(Seconds(1));
+  EXPECT_EQ(first_ready_, 1);
+  EXPECT_TRUE(health_.input().synced_at);
+  EXPECT_THAT(health_.input().errors, IsEmpty());
+  EXPECT_EQ(health_.input().network_error, std::nullopt);
+  EXPECT_EQ(health_.input().name, "containerd");
+  EXPECT_EQ(health_.input().version, "1.7.24");
+  ASSERT_EQ(health_.input().handlers.size(), 1u);
+  EXPECT_TRUE(health_.input().handlers[0].user_namespaces);
+  EXPECT_EQ(health_.input().supplemental_groups_policy, true);
+}
+
+TEST_F(RuntimeHealthTest, IsAskedOftenUntilReadyAndThenEveryFiveSeconds) {
+  runtime_.status = Error(ErrorCode::kUnavailable, "nobody is there");
+  health_.Start();
+  RunFor(Seconds(1));
+  EXPECT_GE(runtime_.status_asked, 9);
+  EXPECT_LE(runtime_.status_asked, 12);
+  EXPECT_EQ(runtime_.version_asked, 0);
+  runtime_.status = Well();
+  RunFor(Seconds(1));
+  EXPECT_EQ(first_ready_, 1);
+  const int asked = runtime_.status_asked;
+  RunFor(Seconds(50));
+  EXPECT_EQ(runtime_.status_asked, asked + 10);
+  EXPECT_EQ(first_ready_, 1);
+  EXPECT_GE(runtime_.version_asked, 5);
+  EXPECT_LE(runtime_.version_asked, 6);
+}
+
+TEST_F(RuntimeHealthTest, WhatIsNotReadyIsSaidInTheKubeletsWords) {
+  sync::RuntimeStatus status = Well();
+  status.runtime_ready = sync::RuntimeCondition{.reason = "Starting", .message = "wait"};
+  status.network_ready.reset();
+  runtime_.status = status;
+  health_.Start();
+  RunFor(Seconds(1));
+  EXPECT_THAT(health_.input().errors,
+              ElementsAre("container runtime not ready: RuntimeReady=false reason:Starting "
+                          "message:wait"));
+  EXPECT_EQ(health_.input().network_error, "container runtime network not ready: <nil>");
+  EXPECT_EQ(health_.input().synced_at, std::nullopt);
+  EXPECT_THAT(health_.input().handlers, IsEmpty());
+  EXPECT_EQ(first_ready_, 0);
+
+  status = Well();
+  status.network_ready =
+      sync::RuntimeCondition{.reason = "NetworkPluginNotReady", .message = "no CNI"};
+  runtime_.status = status;
+  RunFor(Seconds(1));
+  EXPECT_TRUE(health_.input().synced_at);  // the runtime is fine
+  EXPECT_EQ(health_.input().network_error,
+            "container runtime network not ready: NetworkReady=false "
+            "reason:NetworkPluginNotReady message:no CNI");
+}
+
+TEST_F(RuntimeHealthTest, ARuntimeThatFallsSilentGrowsOldAndComesBack) {
+  runtime_.status = Well();
+  health_.Start();
+  RunFor(Seconds(1));
+  const TimePoint synced = *health_.input().synced_at;
+  runtime_.status.reset();  // hangs
+  RunFor(Seconds(60));
+  // node_conditions.h makes "container runtime is down" of a time this old.
+  EXPECT_LE(*health_.input().synced_at - synced, RuntimeHealth::kPeriod);
+  ASSERT_TRUE(health_.unanswered());
+  EXPECT_EQ(health_.unanswered()->code(), ErrorCode::kDeadlineExceeded);
+  runtime_.status = Well();
+  RunFor(RuntimeHealth::kAnswerTimeMax + RuntimeHealth::kPeriod);
+  EXPECT_GT(*health_.input().synced_at - synced, Seconds(60));
+  EXPECT_EQ(health_.unanswered(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace denselet::node
