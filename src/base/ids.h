@@ -40,6 +40,29 @@ struct ObjectRef {
   friend auto operator<=>(const ObjectRef&, const ObjectRef&) = default;
 };
 
+// The same as views: hash maps of ObjectRef are asked without making one.
+struct ObjectRefView {
+  ObjectRefView(std::string_view ns_, std::string_view name_) : ns(ns_), name(name_) {}
+  ObjectRefView(const ObjectRef& ref) : ns(ref.ns), name(ref.name) {}  // implicit: for lookups
+
+  std::string_view ns;
+  std::string_view name;
+
+  friend bool operator==(const ObjectRefView&, const ObjectRefView&) = default;
+};
+
+struct ObjectRefHash {
+  using is_transparent = void;
+  size_t operator()(const ObjectRefView& ref) const noexcept {
+    const std::hash<std::string_view> hash;
+    return hash(ref.name) * 31 + hash(ref.ns);
+  }
+};
+struct ObjectRefEqual {
+  using is_transparent = void;
+  bool operator()(const ObjectRefView& a, const ObjectRefView& b) const noexcept { return a == b; }
+};
+
 }  // namespace denselet
 
 template <class Tag>

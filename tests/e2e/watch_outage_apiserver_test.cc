@@ -17,6 +17,8 @@ namespace {
 constexpr char kNode[] = "outage-node";
 constexpr char kNamespace[] = "outage";
 constexpr size_t kPods = 20;
+// Until all is as it was, once the server is ready again; most of it for machines that are busy.
+constexpr Duration kBackMax = Seconds(6);
 
 // A client on a loop of its own.
 class Client : public kube::ApiServerClient {
@@ -28,7 +30,11 @@ class Client : public kube::ApiServerClient {
   }
 
   void Turn() { loop_->RunTurn(After(clock_.Now(), Milliseconds(2))); }
-  void Follow() { desired_.emplace(*loop_, clock_, *client_, kNode); }
+  void Follow() {
+    desired_.emplace(*loop_, clock_, *client_, kNode);
+    Beat();
+  }
+  bool BeatSince(TimePoint when) const { return last_beat_ >= when; }
   const DesiredPodsOfNode& desired() const { return *desired_; }
   kube::ApiClient& api() { return *client_; }
   uint64_t dials() const {
@@ -37,7 +43,23 @@ class Client : public kube::ApiServerClient {
   }
 
  private:
+  // As a node's lease: again and again, and at once when it was in vain.
+  void Beat() {
+    client_->Send(Context{}.WithTimeout(clock_.Now(), Seconds(10)),
+                  {.verb = sync::ApiVerb::kGet,
+                   .resource = kube::kConfigMaps,
+                   .object = {kNamespace, "beat"},
+                   .traffic = sync::ApiTraffic::kHeartbeat},
+                  [this](const Result<sync::ApiObject>& answer) {
+                    const bool ok = answer || answer.error().code() == ErrorCode::kNotFound;
+                    if (ok) last_beat_ = clock_.Now();
+                    loop_->Arm(After(clock_.Now(), ok ? Seconds(1) : Seconds(0)),
+                               [this] { Beat(); });
+                  });
+  }
+
   std::optional<DesiredPodsOfNode> desired_;
+  TimePoint last_beat_ = TimePoint::min();
 };
 
 // Changes one pod after the other, again and again and through every failure.
@@ -99,11 +121,11 @@ class WatchOutageTest : public testing::Test {
   }
 
   template <class Predicate>
-  [[nodiscard]] bool RunUntil(Predicate done) {
-    const TimePoint limit = After(clock_.Now(), Minutes(1));
+  [[nodiscard]] bool RunUntil(Predicate done, Duration time = Minutes(1)) {
+    const TimePoint limit = After(clock_.Now(), time);
     while (!done()) {
       if (clock_.Now() > limit) {
-        ADD_FAILURE() << "nothing happened for a minute";
+        ADD_FAILURE() << "it did not happen in " << FormatDuration(time);
         return false;
       }
       for (const auto& client : clients_) client->Turn();
@@ -116,6 +138,14 @@ class WatchOutageTest : public testing::Test {
   }
   static void Shell(const std::string& command) {
     ASSERT_EQ(std::system(command.c_str()), 0) << command;
+  }
+  // While the clients go on.
+  [[nodiscard]] bool ShellMeanwhile(const std::string& command) {
+    const std::string done = testing::TempDir() + "/done." + std::to_string(::getpid());
+    Shell("(" + command + " && touch '" + done + "') &");
+    const bool ran = RunUntil([&] { return std::filesystem::exists(done); });
+    std::filesystem::remove(done);
+    return ran;
   }
   static std::string LabelOf(const DesiredPodsOfNode& desired, const std::string& name) {
     const auto pod = desired.Find(name);
@@ -133,12 +163,9 @@ TEST_F(WatchOutageTest, NoUpdateIsLostWhenTheServerIsRestartedAmidThem) {
   Writer writer(clients_[0]->api(), *pods_);
   writer.Begin();
   ASSERT_TRUE(RunUntil([&] { return writer.written() > 50; }));
-  const std::string done = testing::TempDir() + "/restarted." + std::to_string(::getpid());
   std::vector<uint64_t> dials_before;
   for (const auto& client : clients_) dials_before.push_back(client->dials());
-  Shell("(control_plane.sh restart kube-apiserver && touch '" + done + "') &");
-  ASSERT_TRUE(RunUntil([&] { return std::filesystem::exists(done); }));
-  std::filesystem::remove(done);
+  ASSERT_TRUE(ShellMeanwhile("control_plane.sh restart kube-apiserver"));
   const int so_far = writer.written();
   ASSERT_TRUE(RunUntil([&] { return writer.written() > so_far + 50; }));
   writer.End();
@@ -161,6 +188,25 @@ TEST_F(WatchOutageTest, NoUpdateIsLostWhenTheServerIsRestartedAmidThem) {
   }
 }
 
+TEST_F(WatchOutageTest, EverybodyIsBackSoonAfterTheServer) {
+  ASSERT_TRUE(ShellMeanwhile("control_plane.sh stop kube-apiserver"));
+  const TimePoint end = After(clock_.Now(), Seconds(20));
+  ASSERT_TRUE(RunUntil([&] { return clock_.Now() >= end; }));
+  ASSERT_TRUE(ShellMeanwhile("control_plane.sh start kube-apiserver"));
+  const TimePoint back = clock_.Now();
+  Writer writer(clients_[0]->api(), *pods_);
+  writer.Begin();
+  writer.End();  // with this one
+  EXPECT_TRUE(RunUntil(
+      [&] {
+        return std::ranges::all_of(clients_, [&](const auto& c) { return c->BeatSince(back); }) &&
+               All([&](const DesiredPodsOfNode& desired) {
+                 return writer.ended() && LabelOf(desired, pods_->NameOf(0)) == writer.LastOf(0);
+               });
+      },
+      kBackMax));
+}
+
 TEST_F(WatchOutageTest, WhatHappenedBeforeTheServersMemoryIsFoundByANewList) {
   // While nobody turns the loops, nobody follows; and what is changed after a restart does not even
   // come as far as our sockets. Something that is no pod moves the versions on before it.
@@ -175,11 +221,13 @@ TEST_F(WatchOutageTest, WhatHappenedBeforeTheServersMemoryIsFoundByANewList) {
   Shell("control_plane.sh compact $(" + kubectl +
         "get pod unseen -o jsonpath={.metadata.resourceVersion})");
 
-  ASSERT_TRUE(RunUntil([&] {
-    return All([&](const DesiredPodsOfNode& desired) {
-      return desired.Find("unseen") && !desired.Find(pods_->NameOf(1));
-    });
-  }));
+  ASSERT_TRUE(RunUntil(
+      [&] {
+        return All([&](const DesiredPodsOfNode& desired) {
+          return desired.Find("unseen") && !desired.Find(pods_->NameOf(1));
+        });
+      },
+      kBackMax));
   for (const auto& client : clients_) {
     EXPECT_EQ(LabelOf(client->desired(), pods_->NameOf(0)), "unseen");
     EXPECT_EQ(client->desired().size(), kPods);

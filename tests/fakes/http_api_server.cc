@@ -151,6 +151,7 @@ void HttpApiServer::Serve(StreamKey key, const Http2Request& request, Fault faul
   if (fault == Fault::kLostRequest) return Break(key);
   const std::string* const authorization = request.headers.Find("authorization");
   last_authorization_ = authorization == nullptr ? "" : *authorization;
+  last_target_ = request.target;
   if (!options_.token.empty() && last_authorization_ != options_.token) {
     ++counters_.refused_401;
     return Respond(key, Unauthorized(), Fault::kNone);

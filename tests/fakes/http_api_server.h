@@ -81,6 +81,7 @@ class HttpApiServer final : private Http2ServerUser {
   size_t streams_peak() const { return streams_peak_; }
   // Of the latest request; empty: it had none.
   const std::string& last_authorization() const { return last_authorization_; }
+  const std::string& last_target() const { return last_target_; }
 
  private:
   enum class Fault : uint8_t {
@@ -143,7 +144,7 @@ class HttpApiServer final : private Http2ServerUser {
   std::map<uint64_t, std::unique_ptr<Http2ServerConnection>> connections_;
   std::map<StreamKey, Watching> watches_;
   size_t streams_peak_ = 0;
-  std::string last_authorization_;
+  std::string last_authorization_, last_target_;
 };
 
 }  // namespace denselet::fakes

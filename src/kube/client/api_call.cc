@@ -23,6 +23,7 @@ ApiCall::ApiCall(const ApiCallParts& parts, TokenBucket* limit, const Context& c
       self_(std::make_shared<ApiCall*>(this)) {
   const TimePoint now = parts_.loop.Now();
   if (context_.deadline == kNever) context_ = context_.WithTimeout(now, parts_.options.timeout);
+  if (request_.traffic == sync::ApiTraffic::kHeartbeat) server_timeout_ = context_.Left(now);
   if (context_.cancel.cancelled()) {
     FinishLater(Error(ErrorCode::kCancelled, "nobody waits for the answer any more"));
     return;
@@ -70,11 +71,14 @@ void ApiCall::Transmit() {
   body_.clear();
   const ApiLane lane =
       request_.traffic == sync::ApiTraffic::kHeartbeat ? ApiLane::kHeartbeat : ApiLane::kRequests;
-  exchange_ =
-      parts_.transport.Start(context_, lane, ToHttpRequest(request_), ToHttpBody(request_), *this);
+  exchange_ = parts_.transport.Start(context_, lane, ToHttpRequest(request_, server_timeout_),
+                                     ToHttpBody(request_), *this);
 }
 
-void ApiCall::OnHead(net::HttpResponseHead head) { head_ = std::move(head); }
+void ApiCall::OnHead(net::HttpResponseHead head) {
+  head_ = std::move(head);
+  parts_.transport.contact().OnAnswer(head_.status);
+}
 
 void ApiCall::OnBody(std::span<const std::byte> data) {
   if (body_.size() + data.size() > parts_.options.answer_bytes_max) {
@@ -96,15 +100,27 @@ void ApiCall::OnEnd() {
 
 void ApiCall::OnRefused(const ApiFailure& failure) {
   const Error error = ToError(failure, request_.verb);
-  if (failure.http_status == 401 && !std::exchange(authorized_anew_, true) &&
-      parts_.transport.credentials().Refused()) {
-    return TryAgain(error, Duration::zero());
-  }
+  if (failure.http_status == 401) return OnUnauthorized(error);
   const bool harmless = request_.verb == ApiVerb::kGet && failure.http_status >= 500;
   if (failure.IsWorthRetrying() || harmless) {
     return TryAgain(error, failure.retry_after.value_or(NextPause()));
   }
   Finish(error);
+}
+
+void ApiCall::OnUnauthorized(const Error& error) {
+  const ApiCallOptions& options = parts_.options;
+  const TimePoint now = parts_.loop.Now();
+  parts_.transport.contact().OnUnauthorized(error);
+  const bool first = !unauthorized_since_;
+  if (first) unauthorized_since_ = now;
+  if (first && parts_.transport.credentials().Refused()) return TryAgain(error, Duration::zero());
+  const Duration pause =
+      std::clamp(NextPause(), options.unauthorized_pause_min, options.unauthorized_pause_max);
+  if (After(now, pause) > After(*unauthorized_since_, options.unauthorized_time_max)) {
+    return Finish(error);
+  }
+  TryAgain(error, pause);
 }
 
 void ApiCall::OnFailed(const Error& reason) {
@@ -121,7 +137,10 @@ void ApiCall::OnFailed(const Error& reason) {
 
 Duration ApiCall::NextPause() {
   const Duration pause = parts_.options.pause_min * (int64_t{1} << std::min(tries_, 20u)) / 2;
-  return parts_.random.Jitter(std::min(pause, parts_.options.pause_max), 0.5);
+  const Duration most = request_.traffic == sync::ApiTraffic::kHeartbeat
+                            ? parts_.options.heartbeat_pause_max
+                            : parts_.options.pause_max;
+  return parts_.random.Jitter(std::min(pause, most), 0.5);
 }
 
 void ApiCall::TryAgain(const Error& reason, Duration pause) {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -27,6 +28,13 @@ struct ApiCallOptions {
   // Between tries where the server names no time: doubled from min to max, up to a half longer.
   Duration pause_min = Milliseconds(100);
   Duration pause_max = Seconds(10);
+  // Of heartbeats, which have little time to be late.
+  Duration heartbeat_pause_max = Seconds(1);
+  // What was refused for our credentials (401) is tried again for so long with such pauses: others
+  // may be about to come, and a server that is just starting does not know all of them yet.
+  Duration unauthorized_time_max = Seconds(10);
+  Duration unauthorized_pause_min = Seconds(1);
+  Duration unauthorized_pause_max = Seconds(2);
   // An answer beyond this is refused with kOverloaded.
   size_t answer_bytes_max = 16 << 20;
   // Of a request whose context has no deadline.
@@ -64,6 +72,7 @@ class ApiCall final : public reactor::Deletable, private net::HttpClientCall {
   void Authorize();
   void Transmit();
   void OnRefused(const ApiFailure& failure);
+  void OnUnauthorized(const Error& error);
   // Pauses, and then tries again; when there were enough tries, the error is the answer.
   void TryAgain(const Error& reason, Duration pause);
   Duration NextPause();
@@ -80,7 +89,8 @@ class ApiCall final : public reactor::Deletable, private net::HttpClientCall {
 
   Stage stage_ = Stage::kLimited;
   uint32_t tries_ = 0;
-  bool authorized_anew_ = false;
+  std::optional<TimePoint> unauthorized_since_;
+  std::optional<Duration> server_timeout_;  // as the server is told
   reactor::TimerId timer_;
   CancelRegistration cancelled_;
   std::unique_ptr<net::HttpExchange> exchange_;

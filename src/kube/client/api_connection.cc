@@ -1,9 +1,22 @@
 #include "kube/client/api_connection.h"
 
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace denselet::kube {
+namespace {
+
+// What the kubeconfig says goes before what the environment says.
+Result<std::optional<Proxy>> ProxyTo(const ServerUrl& server, const ClusterAccess& access,
+                                     std::span<const std::string> environment) {
+  if (access.proxy_url.empty()) return ProxyFromEnvironment(environment, server);
+  Result<Proxy> proxy = ParseProxy(access.proxy_url);
+  if (!proxy) return proxy.error().With("proxy-url");
+  return std::optional<Proxy>(*std::move(proxy));
+}
+
+}  // namespace
 
 // One GET, from the credentials to the answer's end.
 class ApiConnection::HealthCheck final : private net::HttpClientCall {
@@ -38,7 +51,10 @@ class ApiConnection::HealthCheck final : private net::HttpClientCall {
     exchange_ = home_.transport_.Start(context_, ApiLane::kRequests, std::move(request), "", *this);
   }
 
-  void OnHead(net::HttpResponseHead head) override { status_ = head.status; }
+  void OnHead(net::HttpResponseHead head) override {
+    status_ = head.status;
+    home_.transport_.contact().OnAnswer(status_);
+  }
   void OnBody(std::span<const std::byte>) override {}
   void OnEnd() override {
     if (status_ == 200) return Finish(Ok());
@@ -71,16 +87,16 @@ Result<std::unique_ptr<ApiConnection>> ApiConnection::Make(const CredentialParts
   ApiDialerOptions dial;
   dial.server = *server;
   dial.server_name = access.server_name;
-  if (!access.proxy_url.empty()) {
-    const Result<ServerUrl> proxy = ParseServerUrl(access.proxy_url);
-    if (!proxy) return proxy.error().With("proxy");
-    dial.proxy = *proxy;
-  }
+  Result<std::optional<Proxy>> proxy = ProxyTo(*server, access, options.credentials.environment);
+  if (!proxy) return proxy.error();
+  dial.proxy = *std::move(proxy);
   ApiTransportOptions transport;
   transport.scheme = server->scheme;
   transport.authority = server->Authority();
   transport.base_path = server->path;
   transport.user_agent = options.user_agent;
+  transport.contact = {
+      .log = parts.log, .server = access.server, .kubeconfig = access.kubeconfig_path};
   return std::unique_ptr<ApiConnection>(new ApiConnection(
       parts, random, std::move(access), std::move(options),
       ApiDialer(parts.loop, std::move(lookup), std::move(dial)), std::move(transport)));

@@ -14,7 +14,7 @@ struct ApiDialer::Shared {
   ApiDialerOptions options;
 
   // Where the socket goes.
-  const ServerUrl& First() const { return options.proxy ? *options.proxy : options.server; }
+  const ServerUrl& First() const { return options.proxy ? options.proxy->url : options.server; }
   std::string CertificateName() const {
     return options.server_name.empty() ? options.server.host : options.server_name;
   }
@@ -55,7 +55,7 @@ class ApiDialer::Operation final : public net::LoopOwned {
 
   void Tunnel(std::unique_ptr<net::Stream> stream) {
     net::ConnectThroughProxy(shared_->loop, attempt_, std::move(stream),
-                             shared_->options.server.Authority(), shared_->options.proxy_headers,
+                             shared_->options.server.Authority(), shared_->options.proxy->headers,
                              [this](Result<std::unique_ptr<net::Stream>> tunnel) {
                                if (!tunnel) return TryNext(tunnel.error().With("proxy", Place()));
                                Secure(*std::move(tunnel));

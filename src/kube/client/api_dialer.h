@@ -10,10 +10,10 @@
 
 #include "base/context.h"
 #include "kube/client/kubeconfig.h"
+#include "kube/client/proxy.h"
 #include "reactor/api/file_system.h"
 #include "reactor/api/loop.h"
 #include "reactor/net/address.h"
-#include "reactor/net/http/message.h"
 #include "reactor/net/stream.h"
 #include "reactor/net/tls/tls_client.h"
 #include "reactor/net/tls/tls_connect.h"
@@ -26,9 +26,8 @@ using Lookup = UniqueFunction<void(const Context&, const std::string& host, uint
 
 struct ApiDialerOptions {
   ServerUrl server;
-  std::string server_name;         // in its certificate; empty: the host
-  std::optional<ServerUrl> proxy;  // asked for a tunnel by CONNECT
-  net::Headers proxy_headers;
+  std::string server_name;     // in its certificate; empty: the host
+  std::optional<Proxy> proxy;  // asked for a tunnel by CONNECT
 };
 
 class ApiDialer {

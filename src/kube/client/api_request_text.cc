@@ -27,7 +27,7 @@ std::string_view MethodOf(ApiVerb verb) {
   return "GET";
 }
 
-std::string TargetOf(const ApiRequest& request) {
+std::string TargetOf(const ApiRequest& request, std::optional<Duration> timeout) {
   // A subresource of an object is created at the object: serviceaccounts/NAME/token.
   const bool collection = request.verb == ApiVerb::kDeleteCollection ||
                           (request.verb == ApiVerb::kCreate && request.subresource.empty());
@@ -36,7 +36,8 @@ std::string TargetOf(const ApiRequest& request) {
                                : request.resource.ObjectPath(request.object, request.subresource);
   Query query;
   query.Add("resourceVersion", request.resource_version)
-      .Add("fieldSelector", request.field_selector);
+      .Add("fieldSelector", request.field_selector)
+      .Add("timeout", timeout ? FormatDuration(*timeout) : "");
   return path + query.text();
 }
 
@@ -64,11 +65,11 @@ Query& Query::Add(std::string_view name, std::string_view value) {
   return *this;
 }
 
-net::HttpRequest ToHttpRequest(const ApiRequest& request) {
+net::HttpRequest ToHttpRequest(const ApiRequest& request, std::optional<Duration> timeout) {
   net::HttpRequest http{.method = std::string(MethodOf(request.verb)),
                         .scheme = {},
                         .authority = {},
-                        .target = TargetOf(request),
+                        .target = TargetOf(request, timeout),
                         .headers = {{"accept", kAcceptAnswer}}};
   switch (request.verb) {
     case ApiVerb::kCreate:

@@ -1,8 +1,11 @@
 // What a request to the API server looks like in HTTP.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
+#include "base/time.h"
 #include "reactor/net/http/message.h"
 #include "sync/ports/api_server.h"
 
@@ -10,8 +13,10 @@ namespace denselet::kube {
 
 inline constexpr char kAcceptAnswer[] = "application/vnd.kubernetes.protobuf,application/json";
 
-// Method, target and headers that follow from the request; not who asks and whom.
-net::HttpRequest ToHttpRequest(const sync::ApiRequest& request);
+// Method, target and headers that follow from the request; not who asks and whom. `timeout`: how
+// long the server may take for it, where it is told.
+net::HttpRequest ToHttpRequest(const sync::ApiRequest& request,
+                               std::optional<Duration> timeout = std::nullopt);
 std::string ToHttpBody(const sync::ApiRequest& request);
 
 // "?a=1&b=x%3Dy" of what is not empty.

@@ -16,6 +16,8 @@ net::Http2ClientOptions OptionsOf(const ApiTransportOptions& options, ApiLane la
   switch (lane) {
     case ApiLane::kHeartbeat:
       client.connections_max = 1;
+      client.connect_timeout = options.heartbeat_connect_timeout;
+      client.backoff_max = options.heartbeat_backoff_max;
       // The next heartbeat would find it closed by a server or a load balancer that is stricter.
       client.connection.idle_timeout = Duration::max();
       break;
@@ -35,14 +37,21 @@ net::Http2ClientOptions OptionsOf(const ApiTransportOptions& options, ApiLane la
 
 ApiTransport::ApiTransport(reactor::Loop& loop, Random& random, ApiTransportOptions options,
                            Credentials& credentials, net::Http2Client::Dial dial)
-    : options_(std::move(options)), credentials_(credentials), dial_(std::move(dial)) {
+    : options_(std::move(options)),
+      credentials_(credentials),
+      contact_(loop, options_.contact),
+      dial_(std::move(dial)) {
   for (size_t i = 0; i < kApiLanes; ++i) {
     lanes_[i] = std::make_unique<net::Http2Client>(
         loop, random, OptionsOf(options_, static_cast<ApiLane>(i)),
         [this](const Context& context, reactor::Done<std::unique_ptr<net::Stream>> done) {
           dial_(context, std::move(done));
-        });
+        },
+        static_cast<net::Http2ClientUser*>(this));
   }
+  contact_.Subscribe([this] {
+    for (const auto& lane : lanes_) lane->RetrySoon();
+  });
 }
 
 std::unique_ptr<net::HttpExchange> ApiTransport::Start(const Context& context, ApiLane lane,

@@ -2,6 +2,10 @@
 // urgent: heartbeats have one connection of their own; watches, which never end, fill others; the
 // rest goes over a few that watches never touch.
 //
+// While the server is away each lane tries to connect with pauses of its own. Heartbeats, without
+// which the node is taken for dead, keep theirs short; whichever lane is answered first wakes the
+// others.
+//
 // Lives on the API shard.
 #pragma once
 
@@ -12,6 +16,7 @@
 
 #include "base/context.h"
 #include "base/random.h"
+#include "kube/client/api_contact.h"
 #include "kube/client/credentials.h"
 #include "reactor/api/loop.h"
 #include "reactor/net/http2/client.h"
@@ -33,11 +38,16 @@ struct ApiTransportOptions {
   uint32_t watch_connections_max = 64;
   uint32_t spare_streams_min = 10;
   size_t waiting_max = 16384;  // requests or watches that wait for a stream, each lane
+  // Between attempts to connect, up to a half longer by chance.
   Duration backoff_min = Milliseconds(200);
-  Duration backoff_max = Seconds(30);
+  Duration backoff_max = Seconds(10);
+  // Of heartbeats: a node has 40 s until its lease runs out, and asks every 10 s.
+  Duration heartbeat_backoff_max = Seconds(2);
+  Duration heartbeat_connect_timeout = Seconds(10);
+  ApiContactOptions contact;
 };
 
-class ApiTransport {
+class ApiTransport final : private net::Http2ClientUser {
  public:
   // `credentials` outlives this.
   ApiTransport(reactor::Loop& loop, Random& random, ApiTransportOptions options,
@@ -50,6 +60,7 @@ class ApiTransport {
                                            net::HttpClientCall& call);
 
   Credentials& credentials() { return credentials_; }
+  ApiContact& contact() { return contact_; }
 
   // The connections' credentials (client certificate, authorities) have changed.
   void Renew();
@@ -59,11 +70,16 @@ class ApiTransport {
   net::Http2Client::Counters counters(ApiLane lane) const { return Lane(lane).counters(); }
 
  private:
+  // Http2ClientUser
+  void OnConnected() override { contact_.OnConnected(); }
+  void OnConnectFailed(const Error& reason) override { contact_.OnConnectFailed(reason); }
+
   net::Http2Client& Lane(ApiLane lane) { return *lanes_[static_cast<size_t>(lane)]; }
   const net::Http2Client& Lane(ApiLane lane) const { return *lanes_[static_cast<size_t>(lane)]; }
 
   const ApiTransportOptions options_;
   Credentials& credentials_;
+  ApiContact contact_;
   net::Http2Client::Dial dial_;  // shared by the lanes
   std::array<std::unique_ptr<net::Http2Client>, kApiLanes> lanes_;
 };

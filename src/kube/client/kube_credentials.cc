@@ -167,9 +167,16 @@ void KubeCredentials::FinishLoad() {
   if (used) {
     ready_ = true;
     trouble_.reset();
+    if (const auto lasted = told_trouble_.Over(parts_.loop.Now())) {
+      parts_.log.Info("Credentials for the API server could be read again",
+                      KV("kubeconfig", access_.kubeconfig_path), KV("after", *lasted));
+    }
   } else {
     trouble_ = used.error();
-    parts_.log.Error(used.error(), "Could not read credentials for the API server");
+    if (told_trouble_.IsNews(parts_.loop.Now(), used.error().message())) {
+      parts_.log.Error(used.error(), "Could not read credentials for the API server",
+                       KV("kubeconfig", access_.kubeconfig_path));
+    }
   }
   ScheduleReload();
   // Who waits is content with what is in use, but for a plugin that has nothing any more.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/repeated_trouble.h"
 #include "kube/client/credentials.h"
 #include "kube/client/exec_credential.h"
 #include "kube/client/kubeconfig.h"
@@ -101,6 +102,7 @@ class KubeCredentials final : public Credentials {
   TimePoint plugin_fresh_until_ = TimePoint::min();
   bool ready_ = false;
   std::optional<Error> trouble_;
+  RepeatedTrouble told_trouble_;
 
   uint64_t reading_number_ = 0;
   std::optional<Reading> reading_;

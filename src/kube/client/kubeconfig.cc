@@ -7,6 +7,7 @@
 #include "kube/api/codec/json_text.h"
 #include "kube/api/codec/yaml.h"
 #include "kube/api/fault.h"
+#include "kube/client/proxy.h"
 
 namespace denselet::kube {
 namespace {
@@ -118,6 +119,10 @@ void ReadCluster(Reader& reader, yyjson_val* cluster, ClusterAccess& access) {
   access.server_name = reader.Text(cluster, where, "tls-server-name");
   access.skip_verification = reader.Flag(cluster, where, "insecure-skip-tls-verify");
   access.proxy_url = reader.Text(cluster, where, "proxy-url");
+  if (const auto proxy = ParseProxy(access.proxy_url); !access.proxy_url.empty() && !proxy) {
+    reader.AddFault(where + ".proxy-url", yyjson_obj_get(cluster, "proxy-url"),
+                    proxy.error().message());
+  }
   if (access.skip_verification && !access.authorities.empty()) {
     reader.AddFault(where, nullptr,
                     "insecure-skip-tls-verify and a certificate authority exclude each other");
@@ -224,6 +229,7 @@ void ReadDocument(Reader& reader, yyjson_val* root, ClusterAccess& access) {
 Result<ClusterAccess> ReadKubeconfig(std::string_view text, std::string_view path) {
   YamlResult yaml = YamlToJson(text);
   ClusterAccess access;
+  access.kubeconfig_path = path;
   Status status = ToStatus(yaml.faults);
   if (status) {
     const JsonSource source(yaml.text.json, &yaml.text);

@@ -34,6 +34,8 @@ struct ExecPlugin {
 
 // Everything of one context.
 struct ClusterAccess {
+  std::string kubeconfig_path;  // where all this stands, for messages
+
   // The cluster.
   std::string server;        // "https://10.0.0.1:6443/base"
   InlineOrFile authorities;  // PEM

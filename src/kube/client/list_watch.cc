@@ -38,11 +38,13 @@ HttpListWatch::HttpListWatch(reactor::Loop& loop, Random& random, ApiTransport& 
       self_(std::make_shared<HttpListWatch*>(this)),
       list_from_("0"),
       initial_events_(options.initial_events) {
+  subscription_ = transport_.contact().Subscribe([this] { OnServerBack(); });
   Pause(Duration::zero());
 }
 
 HttpListWatch::~HttpListWatch() {
   *self_ = nullptr;
+  transport_.contact().Unsubscribe(subscription_);
   loop_.Disarm(timer_);
 }
 
@@ -50,7 +52,19 @@ void HttpListWatch::Pause(Duration pause) {
   stage_ = Stage::kPaused;
   exchange_.reset();
   loop_.Disarm(timer_);
-  timer_ = loop_.Arm(After(loop_.Now(), pause), [this] { OnTimer(); });
+  resume_at_ = After(loop_.Now(), pause);
+  timer_ = loop_.Arm(resume_at_, [this] { OnTimer(); });
+}
+
+void HttpListWatch::OnServerBack() {
+  // Also of who waits for its answer: should that time run out, the next pause is a short one.
+  backoff_ = {};
+  if (stage_ != Stage::kPaused || !troubled_) return;
+  const TimePoint soon = After(loop_.Now(), random_.Jitter(options_.wake_spread / 4, 3.0));
+  if (soon >= resume_at_) return;
+  loop_.Disarm(timer_);
+  resume_at_ = soon;
+  timer_ = loop_.Arm(resume_at_, [this] { OnTimer(); });
 }
 
 void HttpListWatch::OnTimer() {
@@ -142,6 +156,7 @@ void HttpListWatch::StartWatch() {
 
 void HttpListWatch::OnHead(net::HttpResponseHead head) {
   head_ = std::move(head);
+  transport_.contact().OnAnswer(head_.status);
   if (IsOk(head_)) loop_.Disarm(timer_);
   if (!IsOk(head_)) return;
   if (IsProtobuf(head_)) {
@@ -295,22 +310,34 @@ void HttpListWatch::OnRefused(const ApiFailure& failure) {
     list_due_ = true;
     list_from_.clear();
     continue_token_.clear();
-    return Trouble(error, Duration::zero());
+    return Expired(error);
   }
-  if (failure.http_status == 401) transport_.credentials().Refused();
-  Trouble(error, failure.retry_after);
+  if (failure.http_status == 401) {
+    transport_.contact().OnUnauthorized(error);
+    transport_.credentials().Refused();
+  }
+  Trouble(error, failure.retry_after.value_or(Duration::zero()));
 }
 
 void HttpListWatch::OnFailed(const Error& reason) { Trouble(reason); }
 
-void HttpListWatch::Trouble(const Error& reason, std::optional<Duration> pause) {
+void HttpListWatch::Expired(const Error& reason) {
+  const TimePoint now = loop_.Now();
+  if (now < relist_not_before_) return Trouble(reason);
+  relist_not_before_ = After(now, options_.relist_period);
+  TroubleWithPause(reason, Duration::zero());
+}
+
+void HttpListWatch::Trouble(const Error& reason, Duration pause_min) {
   const bool held = stage_ == Stage::kWatching && loop_.Now() - began_at_ >= options_.backoff_reset;
   if (held) backoff_ = {};
   const Duration next = random_.Jitter(std::max(backoff_, options_.backoff_min), 1.0);
-  // A server that calls every version too old must not be asked in a tight loop.
-  const bool at_once = pause == Duration::zero() && backoff_ == Duration::zero();
   backoff_ = std::min(2 * std::max(backoff_, options_.backoff_min), options_.backoff_max);
-  Pause(at_once ? Duration::zero() : std::max(next, pause.value_or(Duration::zero())));
+  TroubleWithPause(reason, std::max(next, pause_min));
+}
+
+void HttpListWatch::TroubleWithPause(const Error& reason, Duration pause) {
+  Pause(pause);
   troubled_ = true;
   user_.OnTrouble(reason);
 }

@@ -5,7 +5,8 @@
 //   kPaused -> kCredentials -> kInitial ----------------> kWatching -+
 //      ^                  \--> kListing -> (next page) --^    |      | ended: from the last version
 //      on |                   \--------------------------------> +------+
-//      +------- broken, refused: with growing pauses; a version too old: from the list on
+//      +------- broken, refused: with growing pauses, which end when the server is back; a version
+//               too old: from the list on, at once
 //
 // Owned by its user, on the API shard.
 #pragma once
@@ -34,11 +35,16 @@ struct ListWatchOptions {
   uint32_t page_items_max = 500;
   Duration page_timeout = Minutes(1);
   // Until a watch is answered at all; what it tells may then take as long as it takes.
-  Duration answer_timeout = Minutes(1);
+  Duration answer_timeout = Seconds(30);
   // After a failure: doubled from min to max, up to twice as long by chance, so that a thousand
   // watches that broke together do not come back together.
   Duration backoff_min = Milliseconds(800);
   Duration backoff_max = Seconds(30);
+  // When the server is back after it was away, pauses end within this, spread by chance.
+  Duration wake_spread = Seconds(1);
+  // A version that is too old leads to a new list at once, but no more often than this: a server
+  // that calls every version too old must not be asked in a tight loop.
+  Duration relist_period = Seconds(30);
   // A watch that held for so long makes the next pause a short one again.
   Duration backoff_reset = Minutes(2);
   // A watch that ends sooner than this, and brought nothing new, is no better than one that failed.
@@ -82,9 +88,13 @@ class HttpListWatch final : public sync::ListWatch, private net::HttpClientCall 
   void OnPageEnd();
   void OnWatchEnd();
   void OnRefused(const ApiFailure& failure);
-  // Ends the present request; the next one starts after a pause.
-  void Trouble(const Error& reason, std::optional<Duration> pause = std::nullopt);
+  // Ends the present request; the next one starts after a pause, no sooner than the server said.
+  void Trouble(const Error& reason, Duration pause_min = {});
+  void TroubleWithPause(const Error& reason, Duration pause);
+  void Expired(const Error& reason);
   void Pause(Duration pause);
+  // The server is back after it was away.
+  void OnServerBack();
 
   reactor::Loop& loop_;
   Random& random_;
@@ -102,6 +112,9 @@ class HttpListWatch final : public sync::ListWatch, private net::HttpClientCall 
   bool initial_events_;         // the server can do them, as far as we know
   std::string continue_token_;  // of the next page
   Duration backoff_{};
+  TimePoint resume_at_;  // of a pause
+  TimePoint relist_not_before_ = TimePoint::min();
+  uint64_t subscription_ = 0;  // to the server's return
   TimePoint began_at_;         // the present request
   bool brought_news_ = false;  // it got us further than we were
   bool troubled_ = false;      // as told

@@ -20,7 +20,9 @@ const std::string& Everything() {
 }
 
 // Never the name above: that of a pod has a slash in it.
-std::string PlaceOf(const ObjectRef& object) { return object.ns + "/" + object.name; }
+std::string PlaceOf(const ObjectRefView& object) {
+  return std::string(object.ns) + "/" + std::string(object.name);
+}
 
 }  // namespace
 
@@ -47,18 +49,20 @@ void ApiPodSource::OnGoingOn() {
 
 void ApiPodSource::OnObject(std::string_view wire) {
   auto pod = PodAtRest::FromWire(wire);
-  const auto meta = ReadMeta(wire);
-  const std::string where = meta ? PlaceOf(meta->Ref()) : "/";
-  if (!pod) return Refuse(where, pod.error());
-  if (const Status fine = Check(**pod); !fine) return Refuse(where, fine.error());
-  Accept(where);
+  if (!pod) {
+    const auto meta = ReadMeta(wire);
+    return Refuse(meta ? ObjectRefView(meta->ns, meta->name) : ObjectRefView("", ""), pod.error());
+  }
+  const ObjectRefView name((*pod)->hot().ns, (*pod)->hot().name);
+  if (const Status fine = Check(**pod); !fine) return Refuse(name, fine.error());
+  Accept(name);
   if (told_) return user_.OnPod(kApi, *std::move(pod));
   std::string uid((*pod)->hot().uid);
   first_.insert_or_assign(std::move(uid), *std::move(pod));
 }
 
 void ApiPodSource::OnGone(const ObjectRef& object, std::string_view uid) {
-  Accept(PlaceOf(object));
+  Accept(object);
   if (told_) return user_.OnPodGone(kApi, uid);
   if (const auto found = first_.find(uid); found != first_.end()) first_.erase(found);
 }
@@ -77,14 +81,17 @@ void ApiPodSource::OnTrouble(const Error& reason) {
   user_.OnTrouble(kApi, Everything(), reason);
 }
 
-void ApiPodSource::Refuse(const std::string& where, const Error& reason) {
+void ApiPodSource::Refuse(const ObjectRefView& pod, const Error& reason) {
+  const std::string where = PlaceOf(pod);
   const auto [place, is_new] = refused_.try_emplace(where, reason);
   if (!is_new && place->second == reason) return;
   place->second = reason;
   user_.OnTrouble(kApi, where, reason);
 }
 
-void ApiPodSource::Accept(const std::string& where) {
+void ApiPodSource::Accept(const ObjectRefView& pod) {
+  if (refused_.empty()) return;
+  const std::string where = PlaceOf(pod);
   if (refused_.erase(where) != 0) user_.OnTroubleOver(kApi, where);
 }
 

@@ -37,8 +37,8 @@ class ApiPodSource final : public sync::PodSource, private sync::ListWatchUser {
 
   // Why a pod cannot be taken; Ok: it can.
   Status Check(const PodAtRest& pod) const;
-  void Refuse(const std::string& where, const Error& reason);
-  void Accept(const std::string& where);
+  void Refuse(const ObjectRefView& pod, const Error& reason);
+  void Accept(const ObjectRefView& pod);
 
   const std::string node_;
   sync::PodSourceUser& user_;

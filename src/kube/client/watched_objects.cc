@@ -1,12 +1,15 @@
 #include "kube/client/watched_objects.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace denselet::kube {
 
 WatchedObjects::Change WatchedObjects::Put(const MetaView& meta) {
   Change change;
-  auto [found, is_new] = objects_.try_emplace(meta.Ref());
+  auto found = objects_.find(ObjectRefView(meta.ns, meta.name));
+  const bool is_new = found == objects_.end();
+  if (is_new) found = objects_.try_emplace(meta.Ref()).first;
   Entry& entry = found->second;
   entry.list = list_;
   change.news = is_new || entry.uid != meta.uid || entry.resource_version != meta.resource_version;
@@ -17,7 +20,7 @@ WatchedObjects::Change WatchedObjects::Put(const MetaView& meta) {
 }
 
 std::optional<WatchedObjects::Gone> WatchedObjects::Remove(const MetaView& meta) {
-  const auto found = objects_.find(meta.Ref());
+  const auto found = objects_.find(ObjectRefView(meta.ns, meta.name));
   if (found == objects_.end() || found->second.uid != meta.uid) return std::nullopt;
   Gone gone{found->first, std::move(found->second.uid)};
   objects_.erase(found);
@@ -26,6 +29,7 @@ std::optional<WatchedObjects::Gone> WatchedObjects::Remove(const MetaView& meta)
 
 std::vector<WatchedObjects::Gone> WatchedObjects::EndList() {
   std::vector<Gone> gone;
+  // tidy: allow random-order because what is gone is sorted below
   for (auto entry = objects_.begin(); entry != objects_.end();) {
     if (entry->second.list == list_) {
       ++entry;
@@ -34,6 +38,7 @@ std::vector<WatchedObjects::Gone> WatchedObjects::EndList() {
     gone.push_back({entry->first, std::move(entry->second.uid)});
     entry = objects_.erase(entry);
   }
+  std::ranges::sort(gone, {}, &Gone::object);
   return gone;
 }
 

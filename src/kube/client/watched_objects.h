@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/ids.h"
@@ -30,6 +30,7 @@ class WatchedObjects {
 
   // From here on a list is told; those that are not Put until EndList are no more.
   void BeginList() { ++list_; }
+  // In order.
   std::vector<Gone> EndList();
 
   size_t size() const { return objects_.size(); }
@@ -41,7 +42,7 @@ class WatchedObjects {
     uint64_t list = 0;  // the last one it was in, or during which it came
   };
 
-  std::map<ObjectRef, Entry> objects_;  // sorted: what is gone is told in order
+  std::unordered_map<ObjectRef, Entry, ObjectRefHash, ObjectRefEqual> objects_;
   uint64_t list_ = 0;
 };
 

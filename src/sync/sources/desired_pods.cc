@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "base/quoted.h"
@@ -14,8 +14,10 @@ namespace {
 
 constexpr size_t kQuotedBytesMax = 300;
 
-ObjectRef NameOf(const kube::PodAtRest& pod) {
-  return {std::string(pod.hot().ns), std::string(pod.hot().name)};
+ObjectRefView NameOf(const kube::PodAtRest& pod) { return {pod.hot().ns, pod.hot().name}; }
+
+ObjectRef CopyOf(const ObjectRefView& name) {
+  return {std::string(name.ns), std::string(name.name)};
 }
 
 Error Duplicate(std::string_view what, std::string_view value) {
@@ -25,12 +27,12 @@ Error Duplicate(std::string_view what, std::string_view value) {
 }
 
 void RefuseDuplicates(std::vector<kube::PodRef>& pods, PodMerge& out) {
-  std::set<std::pair<std::string_view, std::string_view>> names;
-  std::set<std::string_view> uids;
+  std::unordered_set<ObjectRefView, ObjectRefHash> names;
+  std::unordered_set<std::string_view> uids;
   std::erase_if(pods, [&](const kube::PodRef& pod) {
     const kube::PodHotFields& hot = pod->hot();
-    if (!names.emplace(hot.ns, hot.name).second) {
-      out.refused.push_back({pod, Duplicate("name", NameOf(*pod).ToString())});
+    if (!names.insert(NameOf(*pod)).second) {
+      out.refused.push_back({pod, Duplicate("name", CopyOf(NameOf(*pod)).ToString())});
       return true;
     }
     if (!uids.insert(hot.uid).second) {
@@ -82,7 +84,7 @@ void DesiredPods::Merge(SourceKind source, const kube::PodRef& pod, WallTime now
     if (!added) return out.refused.push_back({pod, added.error()});
     out.changes.push_back({PodOp::kAdd, *added});
     pods.by_uid.emplace(pod->hot().uid, *std::move(added));
-    pods.uids.insert_or_assign(NameOf(*pod), std::string(pod->hot().uid));
+    pods.uids.insert_or_assign(CopyOf(NameOf(*pod)), std::string(pod->hot().uid));
     return;
   }
   kube::PodRef& existing = found->second;
@@ -112,7 +114,8 @@ void DesiredPods::Sort(PodMerge& out) { std::ranges::stable_sort(out.changes, {}
 
 void DesiredPods::DropAllBut(OfSource& pods, const std::vector<kube::PodRef>& wanted,
                              PodMerge& out) {
-  std::set<std::string_view> uids;
+  if (pods.by_uid.empty()) return;
+  std::unordered_set<std::string_view> uids;
   for (const kube::PodRef& pod : wanted) uids.insert(pod->hot().uid);
   std::vector<std::string> gone;
   for (const auto& [uid, pod] : pods.by_uid) {

@@ -11,6 +11,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/error.h"
@@ -67,7 +68,7 @@ class DesiredPods {
  private:
   struct OfSource {
     std::map<std::string, kube::PodRef, std::less<>> by_uid;
-    std::map<ObjectRef, std::string> uids;  // by name
+    std::unordered_map<ObjectRef, std::string, ObjectRefHash, ObjectRefEqual> uids;  // by name
   };
 
   OfSource& Of(SourceKind source) { return sources_[static_cast<size_t>(source)]; }

@@ -1,6 +1,7 @@
 #include "sync/sources/local_annotations.h"
 
 #include <string>
+#include <vector>
 
 #include "kube/api/codec/wire_reader.h"
 #include "kube/api/types.h"
@@ -41,8 +42,27 @@ void AppendAnnotation(std::string& metadata, std::string_view key, std::string_v
   kube::AppendBytesField(metadata, kAnnotationsField, entry);
 }
 
+// Views into a pod's bytes, one behind the other; neighbours are one piece.
+class Pieces {
+ public:
+  void Add(std::string_view piece) {
+    bytes_ += piece.size();
+    if (!pieces_.empty() && pieces_.back().end() == piece.begin()) {
+      pieces_.back() = {pieces_.back().data(), pieces_.back().size() + piece.size()};
+    } else {
+      pieces_.push_back(piece);
+    }
+  }
+  size_t bytes() const { return bytes_; }
+  const std::vector<std::string_view>& all() const { return pieces_; }
+
+ private:
+  std::vector<std::string_view> pieces_;
+  size_t bytes_ = 0;
+};
+
 // The metadata without the annotations that are about to be set.
-Status CopyOthers(std::string_view metadata, const LocalAnnotations& set, std::string& to) {
+Status TakeOthers(std::string_view metadata, const LocalAnnotations& set, Pieces& to) {
   WireReader reader(metadata);
   WireField field;
   while (reader.Next(field)) {
@@ -51,7 +71,7 @@ Status CopyOthers(std::string_view metadata, const LocalAnnotations& set, std::s
       if (key == kSourceAnnotation || key == kSeenAnnotation) continue;
       if (key == kMirrorAnnotation && !set.mirror.empty()) continue;
     }
-    to += field.record;
+    to.Add(field.record);
   }
   return reader.ToStatus("pod: metadata");
 }
@@ -60,29 +80,33 @@ Status CopyOthers(std::string_view metadata, const LocalAnnotations& set, std::s
 
 Result<kube::PodRef> WithAnnotations(const kube::PodAtRest& pod, const LocalAnnotations& set) {
   // Put together from all of its parts, should there be several: protobuf merges them.
-  std::string metadata, rest;
+  Pieces metadata, rest;
   WireReader reader(pod.wire());
   WireField field;
   while (reader.Next(field)) {
     if (field.number != kMetadataField) {
-      rest += field.record;
+      rest.Add(field.record);
       continue;
     }
     if (!kube::Expect(reader, field, WireField::Type::kBytes)) break;
-    if (const Status status = CopyOthers(field.bytes, set, metadata); !status) {
+    if (const Status status = TakeOthers(field.bytes, set, metadata); !status) {
       return status.error();
     }
   }
   if (const Status status = reader.ToStatus("pod"); !status) return status.error();
-  AppendAnnotation(metadata, kSourceAnnotation, set.source);
-  AppendAnnotation(metadata, kSeenAnnotation, set.seen);
-  if (!set.mirror.empty()) AppendAnnotation(metadata, kMirrorAnnotation, set.mirror);
+  std::string own;
+  AppendAnnotation(own, kSourceAnnotation, set.source);
+  AppendAnnotation(own, kSeenAnnotation, set.seen);
+  if (!set.mirror.empty()) AppendAnnotation(own, kMirrorAnnotation, set.mirror);
 
-  std::string wire;
-  wire.reserve(metadata.size() + rest.size() + 16);
-  kube::AppendBytesField(wire, kMetadataField, metadata);
-  wire += rest;
-  return kube::PodAtRest::FromWire(wire);
+  std::string header;
+  kube::AppendVarint(header, kMetadataField << 3 | static_cast<uint32_t>(WireField::Type::kBytes));
+  kube::AppendVarint(header, metadata.bytes() + own.size());
+  std::vector<std::string_view> all = {header};
+  all.insert(all.end(), metadata.all().begin(), metadata.all().end());
+  all.push_back(own);
+  all.insert(all.end(), rest.all().begin(), rest.all().end());
+  return kube::PodAtRest::FromPieces(all);
 }
 
 std::string_view SeenAnnotation(const kube::PodAtRest& pod) {

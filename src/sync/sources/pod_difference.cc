@@ -1,7 +1,9 @@
 #include "sync/sources/pod_difference.h"
 
-#include <map>
+#include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "kube/api/codec/codec.h"
 #include "kube/api/codec/wire_reader.h"
@@ -19,7 +21,7 @@ constexpr uint32_t kStatusField = kube::core::Pod::kStatusFieldNumber;
 constexpr uint32_t kLabelsField = kube::meta::ObjectMeta::kLabelsFieldNumber;
 constexpr uint32_t kAnnotationsField = kube::meta::ObjectMeta::kAnnotationsFieldNumber;
 
-using Texts = std::map<std::string_view, std::string_view>;
+using Texts = std::vector<std::pair<std::string_view, std::string_view>>;
 
 // Views into a pod's bytes.
 struct Parts {
@@ -40,8 +42,16 @@ Status ReadEntry(std::string_view entry, Texts& into) {
     if (field.number == 1) key = field.bytes;
     if (field.number == 2) value = field.bytes;
   }
-  into.insert_or_assign(key, value);
+  into.emplace_back(key, value);
   return reader.ToStatus("pod: metadata: entry");
+}
+
+// By key; of two with one key the later counts.
+void MakeMap(Texts& texts) {
+  std::ranges::stable_sort(texts, {}, &Texts::value_type::first);
+  const auto same_key = [](const auto& a, const auto& b) { return a.first == b.first; };
+  const auto kept = std::unique(texts.rbegin(), texts.rend(), same_key);
+  texts.erase(texts.begin(), kept.base());
 }
 
 Status ReadMetadata(std::string_view metadata, Parts& parts) {
@@ -76,6 +86,8 @@ Result<Parts> ReadParts(const kube::PodAtRest& pod) {
   }
   if (const Status status = reader.ToStatus("pod"); !status) return status.error();
   std::erase_if(parts.annotations, [](const auto& entry) { return IsLocal(entry.first); });
+  MakeMap(parts.labels);
+  MakeMap(parts.annotations);
   return parts;
 }
 

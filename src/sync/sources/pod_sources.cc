@@ -67,18 +67,26 @@ void PodSources::OnPodGone(SourceKind source, std::string_view uid) {
   Tell(source, pods_.Remove(source, uid));
 }
 
+// In the log it stands with its place.
+void PodSources::OnPodLeftOut(SourceKind source, const kube::PodRef& pod, const Error& reason) {
+  user_.OnPodRefused(source, {.pod = pod, .reason = reason});
+}
+
+// A source tells as often as it tries; the log hears of it when it is news.
 void PodSources::OnTrouble(SourceKind source, const std::string& where, const Error& reason) {
-  log_.Error(reason, "Could not use what a pod source has", KV("source", SourceName(source)),
-             KV("path", where));
   const std::pair place(source, where);
-  const auto found = troubles_.find(place);
+  auto found = troubles_.find(place);
   if (found != troubles_.end()) {
-    found->second = reason;
+    found->second.reason = reason;
   } else if (troubles_.size() < options_.troubles_max) {
-    troubles_.emplace(place, reason);
+    found = troubles_.emplace(place, KeptTrouble{reason, {}}).first;
   } else {
     ++not_kept_;
   }
+  const bool kept = found != troubles_.end();
+  if (kept && !found->second.told.IsNews(loop_.Now(), reason.message())) return;
+  log_.Error(reason, "Could not use what a pod source has", KV("source", SourceName(source)),
+             KV("path", where));
 }
 
 void PodSources::OnTroubleOver(SourceKind source, const std::string& where) {
@@ -88,8 +96,8 @@ void PodSources::OnTroubleOver(SourceKind source, const std::string& where) {
 
 std::vector<PodSources::Trouble> PodSources::Troubles() const {
   std::vector<Trouble> troubles;
-  for (const auto& [place, reason] : troubles_) {
-    troubles.push_back({place.first, place.second, reason});
+  for (const auto& [place, trouble] : troubles_) {
+    troubles.push_back({place.first, place.second, trouble.reason});
   }
   return troubles;
 }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/repeated_trouble.h"
 #include "base/time.h"
 #include "reactor/api/loop.h"
 #include "sync/ports/pod_source.h"
@@ -75,6 +76,7 @@ class PodSources final : public PodSourceUser, public SourceReadiness {
   void OnPods(SourceKind source, std::vector<kube::PodRef> pods) override;
   void OnPod(SourceKind source, kube::PodRef pod) override;
   void OnPodGone(SourceKind source, std::string_view uid) override;
+  void OnPodLeftOut(SourceKind source, const kube::PodRef& pod, const Error& reason) override;
   void OnTrouble(SourceKind source, const std::string& where, const Error& reason) override;
   void OnTroubleOver(SourceKind source, const std::string& where) override;
 
@@ -90,7 +92,11 @@ class PodSources final : public PodSourceUser, public SourceReadiness {
   SourceSet seen_;
   bool late_ = false;  // the time is up
   reactor::TimerId late_timer_;
-  std::map<std::pair<SourceKind, std::string>, Error> troubles_;
+  struct KeptTrouble {
+    Error reason;
+    RepeatedTrouble told;
+  };
+  std::map<std::pair<SourceKind, std::string>, KeptTrouble> troubles_;
   size_t not_kept_ = 0;
 };
 

@@ -142,8 +142,7 @@ TEST_P(ApiDialerTest, AProxyIsAskedForATunnel) {
   const auto proxy = Listen();
   addresses_ = {proxy->listener->address()};
   ApiDialerOptions options = Options("http://api.test:6443");
-  options.proxy = *ParseServerUrl("http://proxy.test:3128");
-  options.proxy_headers.Add("Proxy-Authorization", "Basic abc");
+  options.proxy = *ParseProxy("http://user:pass@proxy.test:3128");
   const auto answer_with = [&](std::string text) {
     return [&, text] {
       if (proxy->users.empty() || !proxy->users.back()->received.ends_with("\r\n\r\n")) return;
@@ -169,7 +168,7 @@ TEST_P(ApiDialerTest, AProxyIsAskedForATunnel) {
   EXPECT_EQ(looked_up_, "proxy.test 3128");
   EXPECT_TRUE(proxy->users.back()->received.starts_with("CONNECT api.test:6443 HTTP/1.1\r\n"))
       << proxy->users.back()->received;
-  EXPECT_NE(proxy->users.back()->received.find("Proxy-Authorization: Basic abc"),
+  EXPECT_NE(proxy->users.back()->received.find("Proxy-Authorization: Basic dXNlcjpwYXNz"),
             std::string::npos);
   const Answer refused = dial("HTTP/1.1 407 Who\r\ncontent-length: 0\r\n\r\n");
   ASSERT_FALSE(refused);

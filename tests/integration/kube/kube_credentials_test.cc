@@ -70,6 +70,23 @@ TEST_P(KubeCredentialsTest, WhatIsMissingIsAnErrorUntilItIsThere) {
   EXPECT_TRUE(WhenReady());
 }
 
+TEST_P(KubeCredentialsTest, WhatCannotBeReadIsToldOnceWithTheKubeconfigAndItsEndToo) {
+  access_.token.path = Path("token");
+  access_.kubeconfig_path = "/etc/node.conf";
+  Make();
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_FALSE(WhenReady());
+    clock_.Advance(Seconds(2));
+  }
+  std::string lines = sink_.Take();
+  EXPECT_EQ(std::ranges::count(lines, '\n'), 1) << lines;
+  EXPECT_NE(lines.find("kubeconfig=\"/etc/node.conf\""), std::string::npos) << lines;
+  Replace("token", "one");
+  EXPECT_TRUE(RunUntilAuthorizationIs("Bearer one"));
+  lines = sink_.Take();
+  EXPECT_NE(lines.find("could be read again"), std::string::npos) << lines;
+}
+
 TEST_P(KubeCredentialsTest, CertificatesThatAreReplacedRenewConnections) {
   const net::Identity first = net::MakeAuthority("first"), second = net::MakeAuthority("second");
   const net::Identity server = net::MakeServer(first);

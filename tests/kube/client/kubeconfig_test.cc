@@ -49,6 +49,19 @@ TEST(Kubeconfig, WhatKubeadmWritesIsRead) {
   EXPECT_FALSE(access->exec);
 }
 
+TEST(Kubeconfig, AProxyThatCannotBeUsedIsRefused) {
+  const auto good = ReadKubeconfig(With("{server: 'https://a', proxy-url: 'http://p:3128'}", "{}"),
+                                   "/etc/k/config");
+  ASSERT_TRUE(good) << good.error().message();
+  EXPECT_EQ(good->proxy_url, "http://p:3128");
+  EXPECT_EQ(good->kubeconfig_path, "/etc/k/config");
+  const std::string fault =
+      FaultOf(With("{server: 'https://a', proxy-url: 'socks5://u:secret@p:1080'}", "{}"));
+  EXPECT_NE(fault.find("cluster.proxy-url"), std::string::npos) << fault;
+  EXPECT_NE(fault.find("only proxies of http are supported"), std::string::npos) << fault;
+  EXPECT_EQ(fault.find("secret"), std::string::npos) << fault;
+}
+
 TEST(Kubeconfig, FilesAreRelativeToIt) {
   const auto access = ReadKubeconfig(
       With("{server: 'https://a', certificate-authority: ca.crt}", "{tokenFile: ../token}"),

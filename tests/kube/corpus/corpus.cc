@@ -12,9 +12,7 @@
 namespace denselet::kube::corpus {
 namespace {
 
-std::filesystem::path Folder() {
-  return tests::SourcePath("tests/kube/corpus");
-}
+std::filesystem::path Folder() { return tests::SourcePath("tests/kube/corpus"); }
 
 }  // namespace
 

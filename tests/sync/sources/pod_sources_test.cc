@@ -104,6 +104,30 @@ TEST_F(PodSourcesTest, TroublesAreKeptUntilTheyAreOver) {
   EXPECT_THAT(sources_->Troubles(), IsEmpty());
 }
 
+TEST_F(PodSourcesTest, ATroubleThatIsToldAgainAndAgainIsNotLoggedEachTime) {
+  Make({kApi});
+  const auto lines = [&] {
+    const size_t count = sink_.lines().size();
+    sink_.Take();
+    return count;
+  };
+  const auto trouble = [&](const char* reason) {
+    world_.loop(0).Post([this, reason] {
+      sources_->OnTrouble(kApi, "pods", Error(ErrorCode::kPermission, reason));
+    });
+    world_.RunUntil(world_.clock().Now() + Seconds(2));
+  };
+  for (int i = 0; i < 12; ++i) trouble("refused");
+  EXPECT_EQ(lines(), 1u);
+  trouble("not there");
+  EXPECT_EQ(lines(), 1u) << "another cause";
+  // Not a minute in all: then the source itself would be told as late.
+  for (int i = 0; i < 16; ++i) trouble("not there");
+  EXPECT_EQ(lines(), 1u) << "a reminder";
+  sources_->OnTroubleOver(kApi, "pods");
+  EXPECT_THAT(sink_.Take(), testing::HasSubstr("Trouble of a pod source is over"));
+}
+
 TEST_F(PodSourcesTest, TroublesAreBounded) {
   Make({kFile});
   for (int i = 0; i < 1010; ++i) {

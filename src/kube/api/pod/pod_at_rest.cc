@@ -3,6 +3,7 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <string>
@@ -13,6 +14,12 @@
 
 namespace denselet::kube {
 namespace {
+
+Error TooLarge() {
+  return Error(ErrorCode::kOverloaded,
+               "larger than the limit of " + std::to_string(kPodBytesMax) + " bytes")
+      .With("pod");
+}
 
 bool IsManagedFields(const WireField& field) { return field.number == kMetadataManagedFieldsField; }
 
@@ -92,12 +99,22 @@ void PodAtRest::Release(const PodAtRest* pod) {
   ::operator delete(memory);
 }
 
+Result<PodRef> PodAtRest::FromPieces(std::span<const std::string_view> pieces) {
+  size_t size = 0;
+  for (const std::string_view piece : pieces) size += piece.size();
+  if (size > kPodBytesMax) return TooLarge();
+  PodAtRest* pod = Allocate(size);
+  PodRef ref(pod);
+  char* to = pod->bytes();
+  for (const std::string_view piece : pieces) to = std::ranges::copy(piece, to).out;
+  const auto hot = ReadPodHotFields(pod->wire());
+  if (!hot) return hot.error();
+  pod->hot_ = *hot;
+  return ref;
+}
+
 Result<PodRef> PodAtRest::FromWire(std::string_view wire) {
-  if (wire.size() > kPodBytesMax) {
-    return Error(ErrorCode::kOverloaded,
-                 "larger than the limit of " + std::to_string(kPodBytesMax) + " bytes")
-        .With("pod");
-  }
+  if (wire.size() > kPodBytesMax) return TooLarge();
   size_t kept = 0;
   const Status counted =
       CopyWithoutManagedFields(wire, [&](std::string_view piece) { kept += piece.size(); });
@@ -105,7 +122,7 @@ Result<PodRef> PodAtRest::FromWire(std::string_view wire) {
 
   PodAtRest* pod = Allocate(kept);
   PodRef ref(pod);
-  char* to = reinterpret_cast<char*>(pod) + sizeof(PodAtRest);
+  char* to = pod->bytes();
   const Status copied = CopyWithoutManagedFields(wire, [&](std::string_view piece) {
     std::memcpy(to, piece.data(), piece.size());
     to += piece.size();

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -101,6 +102,8 @@ class PodAtRest {
   // kCorrupt: not the bytes of a pod.
   static Result<PodRef> FromWire(std::string_view wire);
   static Result<PodRef> FromPod(const core::Pod& pod);
+  // The same of bytes in pieces, which must be without managedFields: those of pods at rest.
+  static Result<PodRef> FromPieces(std::span<const std::string_view> pieces);
 
   PodAtRest(const PodAtRest&) = delete;
   PodAtRest& operator=(const PodAtRest&) = delete;
@@ -120,6 +123,7 @@ class PodAtRest {
   ~PodAtRest() = default;
 
   static PodAtRest* Allocate(size_t wire_bytes);
+  char* bytes() { return reinterpret_cast<char*>(this) + sizeof(PodAtRest); }
   static void Release(const PodAtRest* pod);
 
   mutable std::atomic<uint32_t> shares_{1};
