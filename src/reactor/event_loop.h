@@ -115,6 +115,9 @@ class EventLoop : public Loop {
   virtual size_t operations() const = 0;  // under way
 
  protected:
+  // Time went on between two turns, which only virtual time can do: the next one reads the clock.
+  void ReadClockAgain() { in_turn_ = false; }
+
   // Starts what is to be started, sleeps until completions, a wake-up or `until` (kNever: no limit;
   // not later than LastReading(): does not sleep), runs the callbacks of what completed.
   virtual void Wait(TimePoint until) = 0;

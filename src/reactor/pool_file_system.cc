@@ -32,10 +32,34 @@ void PoolFileSystem::Refuse(const BlockingCall& call, const Error& error, Done<T
 }
 
 template <class T>
+void PoolFileSystem::RefuseStopped(const BlockingCall& call, Done<T> done) {
+  if (stopped_told_) return Refuse(call, Stopped(), std::move(done));
+  ++refusals_;
+  Refuse<T>(call, Stopped(), [this, done = std::move(done)](Result<T> refused) mutable {
+    done(std::move(refused));
+    --refusals_;
+    EndIfAllRefused();
+  });
+}
+
+void PoolFileSystem::Stop(Task stopped) {
+  gate_.Close([this, stopped = std::move(stopped)]() mutable {
+    stopped_ = std::move(stopped);
+    EndIfAllRefused();
+  });
+}
+
+void PoolFileSystem::EndIfAllRefused() {
+  if (refusals_ > 0 || !stopped_) return;
+  stopped_told_ = true;
+  std::exchange(stopped_, nullptr)();
+}
+
+template <class T>
 void PoolFileSystem::Run(const Context& context, BlockingCall call,
                          UniqueFunction<Result<T>()> work, Done<T> done) {
   std::optional<Gate::Pass> pass = gate_.Enter();
-  if (!pass) return Refuse(call, Stopped(), std::move(done));
+  if (!pass) return RefuseStopped(call, std::move(done));
   Done<T> inside = [pass = std::move(*pass), done = std::move(done)](Result<T> result) mutable {
     done(std::move(result));
   };
@@ -73,7 +97,7 @@ void PoolFileSystem::WriteControl(Context context, std::string path, std::string
 void PoolFileSystem::Open(Context context, std::string path, OpenMode open_mode, uint32_t mode,
                           Done<FileId> done) {
   const BlockingCall call("open", path);
-  if (gate_.closed()) return Refuse(call, Stopped(), std::move(done));
+  if (gate_.closed()) return RefuseStopped(call, std::move(done));
   if (files_.size() + opening_ >= options_.files_max) {
     return Refuse(call, TooManyOpen(), std::move(done));
   }
@@ -99,7 +123,7 @@ void PoolFileSystem::RunOnFile(const Context& context, FileId id, const char* do
                   std::move(done));
   }
   BlockingCall call(doing, file->path, file->lane);
-  if (gate_.closed()) return Refuse(call, Stopped(), std::move(done));
+  if (gate_.closed()) return RefuseStopped(call, std::move(done));
   if (file->unanswered == options_.operations_per_file_max) {
     return Refuse(call, Error(ErrorCode::kOverloaded, "too many operations on one file"),
                   std::move(done));

@@ -31,9 +31,10 @@ class PoolFileSystem final : public FileSystem {
   PoolFileSystem(Shard& home, BlockingPool& pool, const PoolFileSystemOptions& options = {});
   ~PoolFileSystem() override;
 
-  // No more operations (kCancelled); `stopped` is posted when the last has answered. Files that are
-  // still open are closed when this object dies.
-  void Stop(Task stopped) { gate_.Close(std::move(stopped)); }
+  // No more operations (kCancelled); `stopped` is called, in a later turn, when the last has
+  // answered, refused ones included: who hears a refusal may ask for something else at once. Files
+  // that are still open are closed when this object dies.
+  void Stop(Task stopped);
 
   void ReadFile(Context, std::string path, size_t bytes_max, Done<std::string>) override;
   void ReplaceFile(Context, std::string path, std::string content, uint32_t mode, Durability,
@@ -73,6 +74,9 @@ class PoolFileSystem final : public FileSystem {
                  UniqueFunction<Result<T>(int fd, const std::string& path)> work, Done<T> done);
   template <class T>
   void Refuse(const BlockingCall& call, const Error& error, Done<T> done);
+  template <class T>
+  void RefuseStopped(const BlockingCall& call, Done<T> done);
+  void EndIfAllRefused();
   void CloseLater(File file);
 
   Shard& home_;
@@ -81,6 +85,10 @@ class PoolFileSystem final : public FileSystem {
   SlotMap<File> files_;
   uint32_t opening_ = 0;  // places in files_ that are spoken for
   Gate gate_;
+  // After Stop: refusals that are not told yet, and whom to tell when there are none.
+  uint64_t refusals_ = 0;
+  Task stopped_;
+  bool stopped_told_ = false;
 };
 
 }  // namespace denselet::reactor

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -52,15 +54,31 @@ Result<std::unique_ptr<ProgramEnd>> ProgramEnd::Make() {
 }
 
 std::optional<ProgramEnd::Reason> ProgramEnd::Wait(Duration wait_max) {
-  pollfd both[] = {{signals_.get(), POLLIN, 0}, {told_.get(), POLLIN, 0}};
-  if (::poll(both, 2, PollTimeout(wait_max)) <= 0) return std::nullopt;
+  // One that is not there is -1, which poll passes over.
+  pollfd all[] = {
+      {signals_.get(), POLLIN, 0}, {told_.get(), POLLIN, 0}, {opened_.get(), POLLIN, 0}};
+  if (::poll(all, std::size(all), PollTimeout(wait_max)) <= 0) return std::nullopt;
   uint64_t code = 0;
   if (::read(told_.get(), &code, sizeof code) == sizeof code) {
     return Reason{.signal = 0, .exit_code = static_cast<int>(code) - 1};
   }
   signalfd_siginfo info{};
-  if (::read(signals_.get(), &info, sizeof info) != sizeof info) return std::nullopt;
-  return Reason{.signal = static_cast<int>(info.ssi_signo), .exit_code = 0};
+  if (::read(signals_.get(), &info, sizeof info) == sizeof info) {
+    return Reason{.signal = static_cast<int>(info.ssi_signo), .exit_code = 0};
+  }
+  if (all[2].revents != 0) return Reason{.file_opened = true};
+  return std::nullopt;
+}
+
+Status ProgramEnd::EndWhenOpened(const std::string& path) {
+  CHECK(!opened_);
+  UniqueFd opened(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  if (!opened) return Error::FromErrno(errno, "inotify_init1");
+  if (::inotify_add_watch(opened.get(), path.c_str(), IN_OPEN | IN_DELETE_SELF) < 0) {
+    return Error::FromErrno(errno, "watch " + path);
+  }
+  opened_ = std::move(opened);
+  return Ok();
 }
 
 void ProgramEnd::Tell(int exit_code) {

@@ -86,6 +86,7 @@ authorization: {mode: AlwaysAllow}
 featureGates: {EventedPLEG: $([ "$pleg" = evented ] && echo true || echo false)}
 YAML
 
+: >"$folder/sim.out" # there when it is looked for
 "$cri_sim" --socket "$folder/cri.sock" --control "$folder/control" --image-bandwidth 50000000 \
   --latency 'RunPodSandbox=uniform 1ms 20ms' --random-order >"$folder/sim.out" 2>"$folder/sim.log" &
 sim_pid=$!

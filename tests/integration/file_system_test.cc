@@ -11,6 +11,7 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -474,6 +475,24 @@ TEST_P(FileSystemTest, AfterStopNothingBegins) {
   EXPECT_EQ(order, "ab");
   fs_.reset();
   EXPECT_TRUE(Names(root_).empty());
+}
+
+// Each step asks for the next one when it hears of the last: the file system must not go in
+// between.
+TEST_P(FileSystemTest, StopWaitsForWhoAsksAgainWhenRefused) {
+  bool stopped = false;
+  int refusals = 0;
+  std::function<void(Result<std::string>)> ask_again = [&](const Result<std::string>& answer) {
+    if (answer) return;
+    EXPECT_EQ(answer.error().code(), ErrorCode::kCancelled);
+    EXPECT_FALSE(stopped);
+    if (++refusals < 20) fs_->ReadFile({}, "/proc/self/status", 1 << 20, ask_again);
+  };
+  fs_->Stop([&] { stopped = true; });
+  fs_->ReadFile({}, "/proc/self/status", 1 << 20, ask_again);
+  ASSERT_TRUE(RunUntil([&] { return stopped; }));
+  EXPECT_EQ(refusals, 20);
+  fs_.reset();
 }
 
 TEST_P(FileSystemTest, RandomCancelsAnswerOnceAndLeaveNothingBehind) {

@@ -50,17 +50,18 @@ void Validate(LoadedConfig& loaded, ApiAccess api) {
   AddFaults(ValidateConfig(*loaded.config, loaded.gates, api), Told(loaded.faults), loaded);
 }
 
-void CheckMachine(LoadedConfig& loaded, ConfigFiles& files) {
+Machine CheckMachine(LoadedConfig& loaded, ConfigFiles& files) {
   const auto machine = LookAtMachine(files);
   if (!machine) {
     loaded.faults.push_back({.origin = {}, .path = {}, .message = machine.error().message()});
-    return;
+    return {};
   }
   AddFaults(ValidateForMachine(*loaded.config, loaded.gates, *machine), Told(loaded.faults),
             loaded);
   for (std::string& warning : MachineWarnings(loaded.gates, *machine)) {
     loaded.warnings.push_back(std::move(warning));
   }
+  return *machine;
 }
 
 // File by file and line by line, as somebody who mends them goes. Nobody reads thousands of lines.
@@ -106,7 +107,7 @@ EffectiveConfig LoadEffectiveConfig(const ParsedFlags& flags, ApiAccess api, Con
   effective.kubelet = LoadConfig(flags, files);
   Validate(effective.kubelet, api);
   if (api != ApiAccess::kUnknown && effective.kubelet.complete) {
-    CheckMachine(effective.kubelet, files);
+    effective.machine = CheckMachine(effective.kubelet, files);
   }
   effective.own = LoadSettings(flags, files);
   effective.faults = effective.kubelet.faults;
@@ -115,8 +116,8 @@ EffectiveConfig LoadEffectiveConfig(const ParsedFlags& flags, ApiAccess api, Con
   Arrange(effective.kubelet.further_faults, effective.faults);
   effective.warnings = effective.kubelet.warnings;
   if (!effective.faults.empty()) return effective;
-  for (const auto& more :
-       {ConfigWarnings(*effective.kubelet.config), SupportWarnings(effective.kubelet)}) {
+  for (const auto& more : {ConfigWarnings(*effective.kubelet.config),
+                           SupportWarnings(effective.kubelet, effective.own, flags)}) {
     effective.warnings.insert(effective.warnings.end(), more.begin(), more.end());
   }
   return effective;

@@ -8,12 +8,14 @@
 #include "app/config/load.h"
 #include "app/config/settings.h"
 #include "app/config/validate.h"
+#include "app/config/validate_machine.h"
 
 namespace denselet::app {
 
 struct EffectiveConfig {
   LoadedConfig kubelet;
   LoadedSettings own;
+  Machine machine;  // of who only looks at the configuration: not looked at
   // Of both; with any, nothing may be started. The last one may count those that were too many.
   std::vector<ConfigFault> faults;
   std::vector<std::string> warnings;  // a line each

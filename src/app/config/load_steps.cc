@@ -4,11 +4,13 @@
 
 #include "app/config/defaults.h"
 #include "app/config/document.h"
+#include "app/config/folded_names.h"
 #include "app/config/path_text.h"
 #include "kube/api/codec/codec.h"
 #include "kube/api/codec/schema.h"
 #include "kube/api/codec/sorted.h"
 #include "kube/api/patch/json_merge_patch.h"
+#include "kube/api/patch/json_tree.h"
 #include "kube/api/types.h"
 
 namespace denselet::app {
@@ -151,8 +153,10 @@ Result<Document> ReadDropIn(const std::string& text, const Origin& file, LoadedC
   if (!document.faults.empty() || !CheckType(document, file, into)) return refused;
   if (!document.twice.empty()) return refused;
   KubeletConfiguration alone;
-  const kube::DecodeReport report =
+  kube::DecodeReport report =
       document.is_yaml ? kube::DecodeYaml(text, alone) : kube::DecodeJson(text, alone);
+  std::erase_if(report.extras,
+                [](const kube::Fault& extra) { return IsOtherSpelling(Schema(), extra.path); });
   WarnOfExtras(report, document, file, into);
   return document;
 }
@@ -229,6 +233,10 @@ void MergeDropIns(const std::string& folder, ConfigFiles& files, const GateSetti
     json = *std::move(merged);
     TakeOrigins(*document, file, into.origins);
   }
+  auto merged = kube::Json::Parse(json);
+  if (!merged) return GiveUp({}, merged.error().message(), into);
+  FoldNames(Schema(), *merged, into.origins);
+  json = merged->ToString();
   const kube::DecodeReport report = kube::DecodeJson(json, *into.config, kAllThatCan);
   for (const kube::Fault& fault : report.faults) into.faults.push_back(Locate(fault, into.origins));
   into.further_faults += report.further_faults;

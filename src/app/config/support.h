@@ -5,22 +5,38 @@
 #include <vector>
 
 #include "app/config/load.h"
+#include "app/config/settings.h"
+#include "app/flags/parsed_flags.h"
 
 namespace denselet::app {
 
 // Paths of fields that differ from their default because somebody set them: the kubelet ignores the
-// first (docs/compat/config.md, Lx = N), and so do we; the second we do not have yet.
+// first (docs/compat/config.md, Lx = N), and so do we; the second show in the node's status, and no
+// more; the third we do not have yet.
 struct FieldsWithoutEffect {
   std::vector<std::string> dead;
+  std::vector<std::string> told;
   std::vector<std::string> missing;
 };
 FieldsWithoutEffect FindFieldsWithoutEffect(const LoadedConfig& loaded);
 
-// At most one line for each of them, and one for gates.
-std::vector<std::string> SupportWarnings(const LoadedConfig& loaded);
+// The same of flags that somebody gave and that set no field. With their dashes.
+struct FlagsWithoutEffect {
+  std::vector<std::string> dead;
+  std::vector<std::string> missing;
+};
+FlagsWithoutEffect FindFlagsWithoutEffect(const ParsedFlags& flags);
 
-// For tests: the names in the two lists.
+// Of denselet's own, in its file.
+std::vector<std::string> FindSettingsWithoutEffect(const LoadedSettings& own);
+
+// At most one line for each of them, and one for gates.
+std::vector<std::string> SupportWarnings(const LoadedConfig& loaded, const LoadedSettings& own,
+                                         const ParsedFlags& flags);
+
+// For tests: the names in the lists.
 std::vector<std::string> DeadFields();
 std::vector<std::string> FieldsWeHave();
+std::vector<std::string> FlagsWeHave();
 
 }  // namespace denselet::app

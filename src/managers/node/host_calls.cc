@@ -17,10 +17,13 @@ namespace denselet::node {
 
 namespace {
 
-Result<uint64_t> BytesOf(const std::string& path) {
+Result<FileSystemSpace> SpaceOf(const std::string& path) {
   struct statvfs info {};
   if (statvfs(path.c_str(), &info) != 0) return Error::FromErrno(errno, "statfs " + path);
-  return static_cast<uint64_t>(info.f_blocks) * info.f_frsize;
+  return FileSystemSpace{.bytes = static_cast<uint64_t>(info.f_blocks) * info.f_frsize,
+                         .bytes_available = static_cast<uint64_t>(info.f_bavail) * info.f_frsize,
+                         .inodes = info.f_files,
+                         .inodes_free = info.f_ffree};
 }
 
 NetworkInterface& FindOrAdd(std::vector<NetworkInterface>& all, const ifaddrs& entry) {
@@ -47,10 +50,10 @@ Result<std::vector<NetworkInterface>> ReadInterfaces() {
 
 }  // namespace
 
-void RealHostCalls::FileSystemBytes(const Context& context, std::string path,
-                                    reactor::Done<uint64_t> done) {
-  pool_.Run<uint64_t>(
-      home_, context, {"statfs", path}, [path] { return BytesOf(path); }, std::move(done));
+void RealHostCalls::MeasureFileSystem(const Context& context, std::string path,
+                                      reactor::Done<FileSystemSpace> done) {
+  pool_.Run<FileSystemSpace>(
+      home_, context, {"statfs", path}, [path] { return SpaceOf(path); }, std::move(done));
 }
 
 void RealHostCalls::Interfaces(const Context& context,

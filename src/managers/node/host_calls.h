@@ -17,11 +17,19 @@ class Shard;
 
 namespace denselet::node {
 
+struct FileSystemSpace {
+  uint64_t bytes = 0;
+  uint64_t bytes_available = 0;  // to users that are not root
+  uint64_t inodes = 0;           // 0: the file system has no fixed number
+  uint64_t inodes_free = 0;
+};
+
 // Each answers once, in a later turn, on the shard that asked.
 class HostCalls {
  public:
   virtual ~HostCalls() = default;
-  virtual void FileSystemBytes(const Context&, std::string path, reactor::Done<uint64_t>) = 0;
+  virtual void MeasureFileSystem(const Context&, std::string path,
+                                 reactor::Done<FileSystemSpace>) = 0;
   virtual void Interfaces(const Context&, reactor::Done<std::vector<NetworkInterface>>) = 0;
   virtual void Resolve(const Context&, std::string name, reactor::Done<std::vector<IpAddress>>) = 0;
 };
@@ -31,7 +39,7 @@ class RealHostCalls final : public HostCalls {
  public:
   RealHostCalls(reactor::Shard& home, reactor::BlockingPool& pool) : home_(home), pool_(pool) {}
 
-  void FileSystemBytes(const Context&, std::string path, reactor::Done<uint64_t>) override;
+  void MeasureFileSystem(const Context&, std::string path, reactor::Done<FileSystemSpace>) override;
   void Interfaces(const Context&, reactor::Done<std::vector<NetworkInterface>>) override;
   void Resolve(const Context&, std::string name, reactor::Done<std::vector<IpAddress>>) override;
 

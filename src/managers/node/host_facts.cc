@@ -56,6 +56,14 @@ void AddRoutes(const FileTexts& texts, NetworkFacts& facts) {
   }
 }
 
+void AddFileSystem(const FileSystemSpace& space, PressureFacts& facts) {
+  At(facts, PressureSignal::kNodeFsAvailable) =
+      SignalReading{.available = space.bytes_available, .capacity = space.bytes};
+  // One without a fixed number of them does not run out.
+  At(facts, PressureSignal::kNodeFsInodesFree) = SignalReading{
+      .available = space.inodes == 0 ? UINT64_MAX : space.inodes_free, .capacity = space.inodes};
+}
+
 void ResolveName(HostCalls& calls, const Context& context, const std::string& name,
                  NetworkFacts facts, reactor::Done<NetworkFacts> done) {
   if (name.empty()) return done(std::move(facts));
@@ -69,21 +77,36 @@ void ResolveName(HostCalls& calls, const Context& context, const std::string& na
 
 }  // namespace
 
-void HostFactsReader::ReadMachine(const Context& context, reactor::Done<MachineFacts> done) {
+template <class T>
+std::optional<reactor::Done<T>> HostFactsReader::Enter(reactor::Done<T>& done) {
+  std::optional<reactor::Gate::Pass> pass = gate_.Enter();
+  if (!pass) {
+    loop_.Post([done = std::move(done)]() mutable {
+      done(Error(ErrorCode::kCancelled, "the machine is not asked any more"));
+    });
+    return std::nullopt;
+  }
+  return reactor::Done<T>([pass = *std::move(pass), done = std::move(done)](
+                              Result<T> answer) mutable { done(std::move(answer)); });
+}
+
+void HostFactsReader::ReadMachine(const Context& context, reactor::Done<MachineFacts> asker) {
+  std::optional<reactor::Done<MachineFacts>> done = Enter(asker);
+  if (!done) return;
   const auto measure = [&calls = calls_, context, root = options_.root_folder](
                            FileTexts texts, reactor::Done<MachineFacts> finish) {
     Result<MachineFacts> facts = ParseMachineFacts(texts);
     if (!facts) return finish(facts.error());
-    calls.FileSystemBytes(
-        context, root,
-        [facts = std::move(*facts), finish = std::move(finish)](Result<uint64_t> bytes) mutable {
-          if (bytes) facts.root_fs_bytes = *bytes;
-          finish(std::move(facts));
-        });
+    calls.MeasureFileSystem(context, root,
+                            [facts = std::move(*facts),
+                             finish = std::move(finish)](Result<FileSystemSpace> space) mutable {
+                              if (space) facts.root_fs_bytes = space->bytes;
+                              finish(std::move(facts));
+                            });
   };
   files_.List(context, std::string(kHugePagesFolder), kHugePageSizesMax,
-              [&files = files_, context, measure,
-               done = std::move(done)](Result<std::vector<reactor::DirectoryEntry>> sizes) mutable {
+              [&files = files_, context, measure, done = *std::move(done)](
+                  Result<std::vector<reactor::DirectoryEntry>> sizes) mutable {
                 ReadAll(files, context, WithHugePages(sizes),
                         [measure, done = std::move(done)](FileTexts texts) mutable {
                           measure(std::move(texts), std::move(done));
@@ -91,10 +114,12 @@ void HostFactsReader::ReadMachine(const Context& context, reactor::Done<MachineF
               });
 }
 
-void HostFactsReader::ReadNetwork(const Context& context, reactor::Done<NetworkFacts> done) {
+void HostFactsReader::ReadNetwork(const Context& context, reactor::Done<NetworkFacts> asker) {
+  std::optional<reactor::Done<NetworkFacts>> done = Enter(asker);
+  if (!done) return;
   calls_.Interfaces(
       context, [&files = files_, &calls = calls_, context, name = options_.name_to_resolve,
-                done = std::move(done)](Result<std::vector<NetworkInterface>> interfaces) mutable {
+                done = *std::move(done)](Result<std::vector<NetworkInterface>> interfaces) mutable {
         if (!interfaces) return done(interfaces.error());
         NetworkFacts facts{.interfaces = std::move(*interfaces)};
         ReadAll(files, context, {kIpv4Routes, kIpv6Routes},
@@ -104,6 +129,23 @@ void HostFactsReader::ReadNetwork(const Context& context, reactor::Done<NetworkF
                   ResolveName(calls, context, name, std::move(facts), std::move(done));
                 });
       });
+}
+
+void HostFactsReader::ReadPressure(const Context& context, reactor::Done<PressureFacts> asker) {
+  std::optional<reactor::Done<PressureFacts>> done = Enter(asker);
+  if (!done) return;
+  const auto measure = [&calls = calls_, context, root = options_.root_folder](
+                           PressureFacts facts, reactor::Done<PressureFacts> finish) {
+    calls.MeasureFileSystem(
+        context, root, [facts, finish = std::move(finish)](Result<FileSystemSpace> space) mutable {
+          if (space) AddFileSystem(*space, facts);
+          finish(facts);
+        });
+  };
+  ReadAll(files_, context, PressureFiles(),
+          [measure, done = *std::move(done)](const FileTexts& texts) mutable {
+            measure(ParsePressureFacts(texts), std::move(done));
+          });
 }
 
 }  // namespace denselet::node

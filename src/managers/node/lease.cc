@@ -147,9 +147,8 @@ void LeaseRenewer::FetchOwner(OwnerFor purpose) {
 void LeaseRenewer::OnOwner(OwnerFor purpose, Result<std::string> uid) {
   if (purpose == OwnerFor::kCreation) {
     if (uid) return Create(*uid);
-    // A lease without its node would outlive it; there will be a node by the next round.
-    log_.Error(uid.error(), "Failed to get node when trying to set owner ref to the node lease");
-    return Rest();
+    // A lease without its node would outlive it. At a first start there will be one in a moment.
+    return Pause(uid.error().With("get node for owner of lease"));
   }
   if (!uid) return OnRenewalFailed(uid.error().With("get node for owner of lease"));
   auto* owner = lease_->mutable_metadata()->add_ownerreferences();

@@ -9,8 +9,11 @@
 //                                          | there is none
 //                                          v
 //                                    fetching owner --> creating --> resting
-//   fetching and creating, when they fail --> pausing (200 ms, twice as long each time, 7 s at
-//   most) --> fetching
+//   fetching, fetching owner and creating, when they fail --> pausing (200 ms, twice as long each
+//   time, 7 s at most) --> fetching
+//
+// Upstream waits a whole round for a node that is not there yet, so that a new node has no lease
+// for ten seconds; here it has one as soon as it is registered.
 //
 // Lives on the API shard; destroying it ends it. The lease is never deleted: the node is away when
 // it runs out.

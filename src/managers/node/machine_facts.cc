@@ -61,15 +61,6 @@ std::optional<uint64_t> NumberAfter(std::string_view text, std::string_view name
   return std::nullopt;
 }
 
-Result<uint64_t> MemoryBytes(std::string_view meminfo, std::string_view name) {
-  constexpr uint64_t kKibMax = UINT64_MAX / 1024;
-  const std::optional<uint64_t> kib = NumberAfter(meminfo, name);
-  if (!kib || *kib > kKibMax) {
-    return Error(ErrorCode::kCorrupt, "not in /proc/meminfo").With("find", name);
-  }
-  return *kib * 1024;
-}
-
 std::string OsImage(const FileTexts& files) {
   const std::string text = FirstOf(files, kOsReleases);
   const bool readable =
@@ -115,6 +106,15 @@ const std::vector<std::string>& MachineFiles() {
     return std::vector<std::string>(paths.begin(), paths.end());
   }();
   return files;
+}
+
+Result<uint64_t> MemoryBytes(std::string_view meminfo, std::string_view name) {
+  constexpr uint64_t kKibMax = UINT64_MAX / 1024;
+  const std::optional<uint64_t> kib = NumberAfter(meminfo, name);
+  if (!kib || *kib > kKibMax) {
+    return Error(ErrorCode::kCorrupt, "not in /proc/meminfo").With("find", name);
+  }
+  return *kib * 1024;
 }
 
 uint64_t HugePageKib(std::string_view folder) {

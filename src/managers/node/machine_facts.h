@@ -47,6 +47,9 @@ inline constexpr std::string_view kHugePagesFolder = "/sys/kernel/mm/hugepages";
 // upstream does.
 Result<MachineFacts> ParseMachineFacts(const FileTexts& files);
 
+// A line of /proc/meminfo, by its name with the colon. kCorrupt: there is none.
+Result<uint64_t> MemoryBytes(std::string_view meminfo, std::string_view name);
+
 // "hugepages-2048kB" -> 2048; 0 when it is none.
 uint64_t HugePageKib(std::string_view folder);
 

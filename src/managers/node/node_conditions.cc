@@ -16,6 +16,7 @@ struct PressureWords {
   std::string_view type;
   std::string_view reason, message, event;           // there is pressure
   std::string_view no_reason, no_message, no_event;  // there is none
+  std::string_view unknown_reason, unknown_message;  // nobody knows; upstream has no words for it
 };
 constexpr PressureWords kMemory = {"MemoryPressure",
                                    "KubeletHasInsufficientMemory",
@@ -23,18 +24,27 @@ constexpr PressureWords kMemory = {"MemoryPressure",
                                    "NodeHasInsufficientMemory",
                                    "KubeletHasSufficientMemory",
                                    "kubelet has sufficient memory available",
-                                   "NodeHasSufficientMemory"};
-constexpr PressureWords kDisk = {
-    "DiskPressure",         "KubeletHasDiskPressure",   "kubelet has disk pressure",
-    "NodeHasDiskPressure",  "KubeletHasNoDiskPressure", "kubelet has no disk pressure",
-    "NodeHasNoDiskPressure"};
+                                   "NodeHasSufficientMemory",
+                                   "KubeletCannotMeasureMemory",
+                                   "kubelet could not measure the available memory"};
+constexpr PressureWords kDisk = {"DiskPressure",
+                                 "KubeletHasDiskPressure",
+                                 "kubelet has disk pressure",
+                                 "NodeHasDiskPressure",
+                                 "KubeletHasNoDiskPressure",
+                                 "kubelet has no disk pressure",
+                                 "NodeHasNoDiskPressure",
+                                 "KubeletCannotMeasureDisk",
+                                 "kubelet could not measure the file system of its folder"};
 constexpr PressureWords kPid = {"PIDPressure",
                                 "KubeletHasInsufficientPID",
                                 "kubelet has insufficient PID available",
                                 "NodeHasInsufficientPID",
                                 "KubeletHasSufficientPID",
                                 "kubelet has sufficient PID available",
-                                "NodeHasSufficientPID"};
+                                "NodeHasSufficientPID",
+                                "KubeletCannotMeasurePID",
+                                "kubelet could not measure the available PIDs"};
 
 // Times of conditions are whole seconds.
 kube::meta::Time TimeOf(WallTime wall) {
@@ -57,17 +67,34 @@ kube::core::NodeCondition& FindOrAdd(kube::core::NodeStatus& status, std::string
   return *condition;
 }
 
-void SetPressure(const PressureWords& words, bool pressure, const std::string& node,
+// What is to be said of a pressure.
+struct Said {
+  std::string_view status, reason, message;
+  std::string_view event;  // empty: none
+};
+Said WordsFor(const PressureWords& words, Pressure pressure) {
+  switch (pressure) {
+    case Pressure::kYes:
+      return {"True", words.reason, words.message, words.event};
+    case Pressure::kNo:
+      return {"False", words.no_reason, words.no_message, words.no_event};
+    case Pressure::kUnknown:
+      break;
+  }
+  return {"Unknown", words.unknown_reason, words.unknown_message, ""};
+}
+
+void SetPressure(const PressureWords& words, Pressure pressure, const std::string& node,
                  const kube::meta::Time& now, kube::core::NodeStatus& status, NodeNotes& notes) {
   kube::core::NodeCondition& condition = FindOrAdd(status, words.type);
   *condition.mutable_lastheartbeattime() = now;
-  const std::string wanted = pressure ? "True" : "False";
-  if (condition.status() == wanted) return;
-  condition.set_status(wanted);
-  condition.set_reason(std::string(pressure ? words.reason : words.no_reason));
-  condition.set_message(std::string(pressure ? words.message : words.no_message));
+  const Said said = WordsFor(words, pressure);
+  if (condition.status() == said.status) return;
+  condition.set_status(std::string(said.status));
+  condition.set_reason(std::string(said.reason));
+  condition.set_message(std::string(said.message));
   *condition.mutable_lasttransitiontime() = now;
-  notes.StatusIsNow(node, std::string(pressure ? words.event : words.no_event));
+  if (!said.event.empty()) notes.StatusIsNow(node, std::string(said.event));
 }
 
 std::vector<std::string> RuntimeErrors(const RuntimeInput& runtime, TimePoint now) {
@@ -145,9 +172,9 @@ void SetConditions(const NodeConfig& config, const NodeInputs& inputs, const Mom
                    kube::core::NodeStatus& status, NodeNotes& notes) {
   const kube::meta::Time now = TimeOf(moment.wall);
   const std::string& node = config.flags.node_name;
-  SetPressure(kMemory, inputs.memory_pressure, node, now, status, notes);
-  SetPressure(kDisk, inputs.disk_pressure, node, now, status, notes);
-  SetPressure(kPid, inputs.pid_pressure, node, now, status, notes);
+  SetPressure(kMemory, inputs.pressures.memory, node, now, status, notes);
+  SetPressure(kDisk, inputs.pressures.disk, node, now, status, notes);
+  SetPressure(kPid, inputs.pressures.pid, node, now, status, notes);
   SetReady(config, inputs, moment, now, status, notes);
 }
 

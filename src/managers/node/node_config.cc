@@ -14,6 +14,14 @@ namespace {
 constexpr std::string_view kMemoryAvailable = "memory.available";
 constexpr std::string_view kNodeFsAvailable = "nodefs.available";
 
+constexpr std::pair<std::string_view, PressureSignal> kSignals[] = {
+    {kMemoryAvailable, PressureSignal::kMemoryAvailable},
+    {kNodeFsAvailable, PressureSignal::kNodeFsAvailable},
+    {"nodefs.inodesFree", PressureSignal::kNodeFsInodesFree},
+    {"pid.available", PressureSignal::kPidAvailable},
+};
+static_assert(std::size(kSignals) == kPressureSignals);
+
 Result<ResourceList> ParseReserved(const google::protobuf::Map<std::string, std::string>& map,
                                    std::string_view field) {
   ResourceList list;
@@ -35,6 +43,33 @@ Result<std::optional<EvictionThreshold>> ParseEviction(
   const Result<EvictionThreshold> threshold = EvictionThreshold::Parse(found->second);
   if (!threshold) return threshold.error().With("evictionHard", signal);
   return std::optional<EvictionThreshold>(*threshold);
+}
+
+// Of the signals that are measured; as upstream, these two percentages turn one off.
+Status AddThresholds(const google::protobuf::Map<std::string, std::string>& map,
+                     std::string_view field, std::vector<PressureThreshold>& to) {
+  for (const auto& [name, signal] : kSignals) {
+    const auto found = map.find(std::string(name));
+    if (found == map.end() || found->second == "0%" || found->second == "100%") continue;
+    const Result<EvictionThreshold> value = EvictionThreshold::Parse(found->second);
+    if (!value) return value.error().With(field, name);
+    to.push_back({signal, *value});
+  }
+  return Ok();
+}
+
+Status ReadPressure(const kube::config::KubeletConfiguration& from, NodeConfig& config) {
+  const Status hard =
+      AddThresholds(from.evictionhard(), "evictionHard", config.pressure_thresholds);
+  if (!hard) return hard.error();
+  const Status soft =
+      AddThresholds(from.evictionsoft(), "evictionSoft", config.pressure_thresholds);
+  if (!soft) return soft.error();
+  if (from.has_evictionpressuretransitionperiod()) {
+    config.pressure_transition_period =
+        Duration(from.evictionpressuretransitionperiod().duration());
+  }
+  return Ok();
 }
 
 Result<Duration> ToDuration(const kube::meta::Duration& duration, std::string_view field) {
@@ -139,6 +174,7 @@ Result<NodeConfig> MakeNodeConfig(const kube::config::KubeletConfiguration& conf
     config.images_max = configuration.nodestatusmaximages();
   }
   if (const Status read = ReadReserved(configuration, config); !read) return read.error();
+  if (const Status read = ReadPressure(configuration, config); !read) return read.error();
   if (const Status read = ReadIntervals(configuration, config); !read) return read.error();
   return config;
 }

@@ -28,6 +28,21 @@ struct EvictionThreshold {
   kube::Quantity Of(const kube::Quantity& capacity) const;
 };
 
+// What is measured of the kubelet's eviction signals (pressure.h).
+enum class PressureSignal : uint8_t {
+  kMemoryAvailable,
+  kNodeFsAvailable,
+  kNodeFsInodesFree,
+  kPidAvailable,
+};
+inline constexpr size_t kPressureSignals = 4;
+
+// Of evictionHard or evictionSoft: for the node's condition it is the same which.
+struct PressureThreshold {
+  PressureSignal signal;
+  EvictionThreshold value;
+};
+
 struct NodeTaint {
   std::string key;
   std::string value;
@@ -54,7 +69,7 @@ struct NodeConfig {
   bool controller_attach_detach = true;
   bool local_storage_isolation = true;
 
-  int32_t port = 10250;
+  int32_t port = 10250;  // of the agent's API; 0: nobody listens
   int32_t pods_max = 110;
   int32_t pods_per_core_max = 0;  // 0: no limit
   int32_t images_max = 50;        // -1: no limit
@@ -62,6 +77,8 @@ struct NodeConfig {
   ResourceList kube_reserved = {};
   std::optional<EvictionThreshold> memory_eviction = {};
   std::optional<EvictionThreshold> storage_eviction = {};
+  std::vector<PressureThreshold> pressure_thresholds = {};
+  Duration pressure_transition_period = Minutes(5);
 
   Duration status_update_interval = Seconds(10);
   Duration status_report_interval = Minutes(5);

@@ -9,6 +9,7 @@
 
 #include "base/time.h"
 #include "managers/node/node_config.h"
+#include "managers/node/pressure.h"
 
 namespace denselet::node {
 
@@ -48,9 +49,7 @@ struct NodeInputs {
   RuntimeInput runtime = {};
   std::vector<ImageInput> images = {};
   DeviceInput devices = {};
-  bool memory_pressure = false;
-  bool disk_pressure = false;
-  bool pid_pressure = false;
+  Pressures pressures = {};  // the node's manager measures them itself
   std::optional<std::string> storage_error = {};
   std::optional<std::string> shutdown = {};  // why the node takes no more pods
   std::optional<std::string> soft_requirements = {};

@@ -18,6 +18,8 @@ std::string_view Name(NodeManager::Stage stage) {
       return "reading machine";
     case NodeManager::Stage::kReadingNetwork:
       return "reading network";
+    case NodeManager::Stage::kReadingPressure:
+      return "reading pressure";
     case NodeManager::Stage::kResting:
       return "resting";
     case NodeManager::Stage::kRegistering:
@@ -48,7 +50,8 @@ NodeManager::NodeManager(NodeSeams seams, NodeConfig config)
       reporter_(loop_, random_, log_, seams.api, cache_, *this,
                 {.node_name = config_.flags.node_name,
                  .request_time_max = config_.HeartbeatTimeMax(),
-                 .report_interval = config_.status_report_interval}) {
+                 .report_interval = config_.status_report_interval}),
+      pressure_(config_.pressure_thresholds, config_.pressure_transition_period) {
   metrics_.Gauge(NodeMetric::kName, config_.flags.node_name).Set(1);
 }
 
@@ -125,6 +128,27 @@ void NodeManager::OnNetwork(Result<NetworkFacts> facts) {
     log_.Error(facts.error(), "Could not read the network's addresses");
   }
   if (stage_ != Stage::kReadingNetwork) return;
+  Enter(Stage::kReadingPressure);
+  ReadPressure();
+}
+
+void NodeManager::ReadPressure() {
+  reading_pressure_ = true;
+  facts_source_.ReadPressure(FactsContext(),
+                             [this, alive = cancel_.token()](const Result<PressureFacts>& facts) {
+                               if (!alive.cancelled()) OnPressure(facts);
+                             });
+}
+
+void NodeManager::OnPressure(const Result<PressureFacts>& facts) {
+  reading_pressure_ = false;
+  const Pressures before = pressure_.Now(loop_.Now());
+  if (facts) pressure_.Observe(*facts, loop_.Now());
+  if (stage_ != Stage::kReadingPressure) {
+    // The scheduler is to know at once, not with the report after this one.
+    if (pressure_.Now(loop_.Now()) != before) ReportNow();
+    return;
+  }
   Sync();
   fast_timer_ = loop_.Arm(After(loop_.Now(), kFastInterval), [this] { LookFast(); });
 }
@@ -142,6 +166,7 @@ void NodeManager::Sync() {
   again_ = false;
   // For the next report: this one does not wait for a name service or a file system that hangs.
   if (stage_ == Stage::kResting && !reading_network_) ReadNetwork();
+  if (stage_ == Stage::kResting && !reading_pressure_) ReadPressure();
   if (facts_.machine.root_fs_bytes == 0 && !reading_machine_) RefreshMachine();
   if (!config_.register_node || registered_) return Report();
   Enter(Stage::kRegistering);
@@ -167,9 +192,8 @@ void NodeManager::OnReportEnded(StatusReporter::Outcome outcome) {
     case StatusReporter::Outcome::kDone:
       break;
     case StatusReporter::Outcome::kGone:
-      log_.Error("Node is not known to the API server", KV("node", config_.flags.node_name),
-                 KV("registers", config_.register_node));
-      registered_ = false;
+      // Whoever deleted it meant it: as upstream, only another start registers it again.
+      log_.Error("Node is not known to the API server", KV("node", config_.flags.node_name));
       break;
     case StatusReporter::Outcome::kFailed:
       log_.Error("Unable to update node status", KV("node", config_.flags.node_name));
@@ -205,8 +229,16 @@ void NodeManager::LookFast() {
   if (fast == StatusReporter::Fast::kNotReady) again();
 }
 
+NodeInputs NodeManager::Collect() {
+  NodeInputs inputs = inputs_.Collect();
+  inputs.pressures = pressure_.Now(loop_.Now());
+  return inputs;
+}
+
 kube::core::Node NodeManager::MakeInitialNode() {
-  const NodeInputs inputs = inputs_.Collect();
+  // For the next try, which may come much later than the last reading.
+  if (!reading_pressure_) ReadPressure();
+  const NodeInputs inputs = Collect();
   NodeNotes notes;
   kube::core::Node node = InitialNode(Parts(inputs), memory_, notes);
   Tell(notes);
@@ -219,7 +251,7 @@ ExtendedResources NodeManager::WhatOfExtendedResources() {
 }
 
 bool NodeManager::Update(kube::core::Node& node) {
-  const NodeInputs inputs = inputs_.Collect();
+  const NodeInputs inputs = Collect();
   NodeNotes notes;
   const bool changed = UpdateNode(Parts(inputs), node, memory_, notes);
   Tell(notes);

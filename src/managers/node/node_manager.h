@@ -26,6 +26,7 @@
 #include "managers/node/node_inputs.h"
 #include "managers/node/node_metrics.h"
 #include "managers/node/node_status.h"
+#include "managers/node/pressure.h"
 #include "managers/node/registration.h"
 #include "managers/node/status_reporter.h"
 #include "reactor/api/loop.h"
@@ -61,6 +62,7 @@ class NodeManager final : private Registration::NodeMaker, private StatusReporte
     kNotStarted,
     kReadingMachine,
     kReadingNetwork,
+    kReadingPressure,
     kResting,
     kRegistering,
     kReporting,
@@ -98,6 +100,8 @@ class NodeManager final : private Registration::NodeMaker, private StatusReporte
   void RefreshMachine();
   void ReadNetwork();
   void OnNetwork(Result<NetworkFacts> facts);
+  void ReadPressure();
+  void OnPressure(const Result<PressureFacts>& facts);
   void Sync();
   void OnRegistered(Registration::Outcome outcome);
   void Report();
@@ -106,6 +110,7 @@ class NodeManager final : private Registration::NodeMaker, private StatusReporte
   void LookFast();
 
   void Tell(const NodeNotes& notes);
+  NodeInputs Collect();
   StatusParts Parts(const NodeInputs& inputs) const;
   Context FactsContext() const;
 
@@ -128,11 +133,13 @@ class NodeManager final : private Registration::NodeMaker, private StatusReporte
   TimePoint stage_since_;
   TimePoint started_at_;
   HostFacts facts_;
+  PressureTracker pressure_;
   NodeMemory memory_;
   bool registered_ = false;
   bool again_ = false;            // ReportNow came while a report was under way
   bool reading_network_ = false;  // beside a report, for the next one
   bool reading_machine_ = false;  // the same
+  bool reading_pressure_ = false;
   reactor::TimerId timer_;
   reactor::TimerId fast_timer_;
   CancelSource cancel_;

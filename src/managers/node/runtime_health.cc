@@ -29,6 +29,11 @@ Context RuntimeHealth::AnswerContext() const {
   return context.WithTimeout(loop_.Now(), kAnswerTimeMax);
 }
 
+void RuntimeHealth::Start() {
+  started_at_ = loop_.Now();
+  AskForStatus();
+}
+
 void RuntimeHealth::AskForStatus() {
   runtime_.Status(AnswerContext(),
                   [weak = std::weak_ptr(self_)](Result<sync::RuntimeStatus> status) {
@@ -61,11 +66,12 @@ void RuntimeHealth::Take(const sync::RuntimeStatus& status) {
         "container runtime network not ready: " + Text("NetworkReady", status.network_ready);
   }
   if (!IsMet(status.runtime_ready)) {
-    if (input_.errors.empty()) log_.Info("Container runtime is not ready");
-    input_.errors = {"container runtime not ready: " + Text("RuntimeReady", status.runtime_ready)};
-    return;
+    if (!status_error_) log_.Info("Container runtime is not ready");
+    status_error_ = "container runtime not ready: " + Text("RuntimeReady", status.runtime_ready);
+    return SetErrors();
   }
-  input_.errors.clear();
+  status_error_.reset();
+  SetErrors();
   // Of a runtime that is not ready they are not taken: it may not know itself yet.
   input_.handlers.clear();
   for (const sync::RuntimeHandler& handler : status.handlers) {
@@ -84,12 +90,26 @@ void RuntimeHealth::OnVersion(Result<sync::RuntimeVersion> version) {
     input_.name = version->name;
     input_.version = version->version;
     version_due_ = After(loop_.Now(), kVersionAgeMax);
+    version_error_.reset();
+  } else if (version.error().code() == ErrorCode::kCorrupt) {
+    // It answers, and is not one that we can use: another one has taken its place.
+    if (!version_error_) log_.Error(version.error(), "Container runtime cannot be used");
+    version_error_ = "container runtime cannot be used: " + version.error().message();
   }
+  SetErrors();
   Rest();
 }
 
+void RuntimeHealth::SetErrors() {
+  input_.errors.clear();
+  for (const auto* error : {&status_error_, &version_error_}) {
+    if (*error) input_.errors.push_back(**error);
+  }
+}
+
 void RuntimeHealth::Rest() {
-  const Duration pause = input_.synced_at ? kPeriod : kFastPeriod;
+  const bool hurry = !input_.synced_at && loop_.Now() < After(started_at_, kFastTimeMax);
+  const Duration pause = hurry ? kFastPeriod : kPeriod;
   timer_ = loop_.Arm(After(loop_.Now(), pause), [this] { AskForStatus(); });
 }
 

@@ -1,6 +1,6 @@
 // Whether the container runtime is there and well: asked every five seconds, and ten times a second
-// until it was well once, so that a node that has just started is ready soon. What it says stands
-// in the node's Ready condition and in its facts.
+// until it was well once (for two minutes at most), so that a node that has just started is ready
+// soon. What it says stands in the node's Ready condition and in its facts.
 //
 //   asking for the status --> asking for the version (when it is old) --> resting --> ...
 //
@@ -26,6 +26,7 @@ class RuntimeHealth {
  public:
   static constexpr Duration kPeriod = Seconds(5);
   static constexpr Duration kFastPeriod = Milliseconds(100);
+  static constexpr Duration kFastTimeMax = Minutes(2);
   // A runtime that hangs is asked again, so that its recovery is seen.
   static constexpr Duration kAnswerTimeMax = Seconds(15);
   static constexpr Duration kVersionAgeMax = Seconds(10);
@@ -37,7 +38,7 @@ class RuntimeHealth {
   RuntimeHealth(const RuntimeHealth&) = delete;
   RuntimeHealth& operator=(const RuntimeHealth&) = delete;
 
-  void Start() { AskForStatus(); }
+  void Start();
 
   // For NodeInputs.
   const RuntimeInput& input() const { return input_; }
@@ -51,6 +52,7 @@ class RuntimeHealth {
   void OnStatus(Result<sync::RuntimeStatus> status);
   void OnVersion(Result<sync::RuntimeVersion> version);
   void Take(const sync::RuntimeStatus& status);
+  void SetErrors();
   void Rest();
   Context AnswerContext() const;
 
@@ -62,6 +64,8 @@ class RuntimeHealth {
   RuntimeInput input_;
   bool user_namespaces_host_network_ = false;
   std::optional<Error> unanswered_;
+  std::optional<std::string> status_error_, version_error_;
+  TimePoint started_at_;
   TimePoint version_due_ = TimePoint::min();
   reactor::TimerId timer_;
   // What answers look for: one that finds it gone came too late.

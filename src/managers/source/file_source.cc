@@ -188,12 +188,14 @@ void FileSource::OneDone() {
   });
 }
 
-Result<kube::PodRef> FileSource::Decode(const std::string& path, std::string_view content) {
+Result<ManifestFiles::Decoded> FileSource::Decode(const std::string& path,
+                                                  std::string_view content) {
   ++stats_.decodes;
-  auto pods = DecodeManifest(content, ManifestForm::kPod, options_.node_name,
-                             {.kind = kube::StaticPodOrigin::Kind::kFile, .location = path});
-  if (!pods) return pods.error();
-  return pods->front();
+  Result<Manifest> manifest =
+      DecodeManifest(content, ManifestForm::kPod, options_.node_name,
+                     {.kind = kube::StaticPodOrigin::Kind::kFile, .location = path});
+  if (!manifest) return manifest.error();
+  return ManifestFiles::Decoded{manifest->pods.front(), std::move(manifest->ignored)};
 }
 
 void FileSource::End() {
@@ -214,6 +216,9 @@ void FileSource::Tell(const ManifestFiles::Outcome& outcome) {
     } else {
       user_.OnTroubleOver(kFile, trouble.path);
     }
+  }
+  for (const ManifestFiles::LeftOut& pod : outcome.left_out) {
+    user_.OnPodLeftOut(kFile, pod.pod, pod.reason);
   }
   if (told_) {
     for (const std::string& uid : outcome.gone) user_.OnPodGone(kFile, uid);

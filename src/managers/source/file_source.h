@@ -91,7 +91,7 @@ class FileSource final : public sync::PodSource {
 
   void Tell(const ManifestFiles::Outcome& outcome);
   void SetPathTrouble(std::optional<Error> trouble);
-  Result<kube::PodRef> Decode(const std::string& path, std::string_view content);
+  Result<ManifestFiles::Decoded> Decode(const std::string& path, std::string_view content);
   Context Limited() const;
   // A callback that does nothing once the source is gone.
   template <class Answer>

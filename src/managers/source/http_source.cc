@@ -128,12 +128,14 @@ void HttpSource::OnBody(const std::string& body) {
   body_trouble_.reset();
   ++stats_.decodes;
   const reactor::ActivityScope scope(loop_.activity(), "read manifest");
-  auto pods = DecodeManifest(body, ManifestForm::kPodOrList, options_.node_name,
-                             {.kind = kube::StaticPodOrigin::Kind::kUrl, .location = options_.url});
-  if (pods) {
-    user_.OnPods(kHttp, *std::move(pods));
+  Result<Manifest> manifest =
+      DecodeManifest(body, ManifestForm::kPodOrList, options_.node_name,
+                     {.kind = kube::StaticPodOrigin::Kind::kUrl, .location = options_.url});
+  if (manifest) {
+    body_trouble_ = std::move(manifest->ignored);
+    user_.OnPods(kHttp, std::move(manifest->pods));
   } else {
-    body_trouble_ = pods.error();
+    body_trouble_ = manifest.error();
   }
   End(body_trouble_);
 }

@@ -21,6 +21,7 @@ struct Text {
   std::string_view original;
   std::string converted;  // of YAML
   bool is_json = false;
+  uint32_t second_line = 0;  // where a second YAML document begins; 0: there is none
 
   std::string_view json() const { return is_json ? original : std::string_view(converted); }
 };
@@ -31,6 +32,7 @@ Result<Text> ToJson(std::string_view original) {
   kube::YamlResult yaml = kube::YamlToJson(original);
   if (const Status status = kube::ToStatus(yaml.faults); !status) return status.error();
   text.converted = std::move(yaml.text.json);
+  text.second_line = yaml.second_line;
   if (text.converted == "null") return Invalid("it is empty");
   return text;
 }
@@ -65,19 +67,26 @@ Result<kube::PodRef> Finish(kube::core::Pod& pod, const Text& text, std::optiona
   return kube::PodAtRest::FromPod(pod);
 }
 
-Result<std::vector<kube::PodRef>> DecodeList(const Text& text, std::string_view node_name,
-                                             const kube::StaticPodOrigin& origin) {
+// Upstream reads no more either, but says nothing.
+std::optional<Error> IgnoredIn(const Text& text) {
+  if (text.second_line == 0) return std::nullopt;
+  return Invalid("only the first YAML document is read; what begins on line " +
+                 std::to_string(text.second_line) + " is ignored");
+}
+
+Result<Manifest> DecodeList(const Text& text, std::string_view node_name,
+                            const kube::StaticPodOrigin& origin) {
   kube::core::PodList list;
   const kube::DecodeReport report = Decode(text, list);
   if (const Status status = report.ToStatus(); !status) return status.error();
-  std::vector<kube::PodRef> pods;
+  Manifest manifest{.pods = {}, .ignored = IgnoredIn(text)};
   for (int i = 0; i < list.items_size(); ++i) {
     const auto item = static_cast<size_t>(i);
     auto pod = Finish(*list.mutable_items(i), text, item, node_name, origin);
     if (!pod) return pod.error().With("items[" + std::to_string(i) + "]");
-    pods.push_back(*std::move(pod));
+    manifest.pods.push_back(*std::move(pod));
   }
-  return pods;
+  return manifest;
 }
 
 }  // namespace
@@ -87,9 +96,8 @@ bool LooksLikeJson(std::string_view text) {
   return first != std::string_view::npos && text[first] == '{';
 }
 
-Result<std::vector<kube::PodRef>> DecodeManifest(std::string_view original, ManifestForm form,
-                                                 std::string_view node_name,
-                                                 const kube::StaticPodOrigin& origin) {
+Result<Manifest> DecodeManifest(std::string_view original, ManifestForm form,
+                                std::string_view node_name, const kube::StaticPodOrigin& origin) {
   const auto text = ToJson(original);
   if (!text) return text.error();
   kube::core::Pod pod;
@@ -102,7 +110,7 @@ Result<std::vector<kube::PodRef>> DecodeManifest(std::string_view original, Mani
   if (!is_v1 || report.type.kind != "Pod") return NotAPod(report.type, form);
   auto finished = Finish(pod, *text, std::nullopt, node_name, origin);
   if (!finished) return finished.error();
-  return std::vector{*std::move(finished)};
+  return Manifest{.pods = {*std::move(finished)}, .ignored = IgnoredIn(*text)};
 }
 
 }  // namespace denselet::managers

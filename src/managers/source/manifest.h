@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -25,10 +26,15 @@ enum class ManifestForm : uint8_t {
 // As upstream tells them apart.
 bool LooksLikeJson(std::string_view text);
 
+struct Manifest {
+  std::vector<kube::PodRef> pods = {};
+  // What is in it besides, and nobody reads: a second YAML document.
+  std::optional<Error> ignored = {};
+};
+
 // JSON or YAML; fields that a pod does not have are ignored, as upstream does. kInvalid names every
 // fault, with its line.
-Result<std::vector<kube::PodRef>> DecodeManifest(std::string_view text, ManifestForm form,
-                                                 std::string_view node_name,
-                                                 const kube::StaticPodOrigin& origin);
+Result<Manifest> DecodeManifest(std::string_view text, ManifestForm form,
+                                std::string_view node_name, const kube::StaticPodOrigin& origin);
 
 }  // namespace denselet::managers

@@ -69,11 +69,12 @@ void ManifestFiles::OnContent(const std::string& path, std::string_view content,
   file.unreadable.reset();
   if (!Settle(file, hash, now)) return;
   file.hash = hash;
-  auto pod = decode_(path, content);
-  if (!pod) return SetBad(file, pod.error(), now);
+  Result<Decoded> decoded = decode_(path, content);
+  if (!decoded) return SetBad(file, decoded.error(), now);
   file.bad.reset();
+  file.ignored = std::move(decoded->ignored);
   // An edit of comments makes no new pod.
-  if (!file.pod || file.pod->wire() != (*pod)->wire()) file.pod = *std::move(pod);
+  if (!file.pod || file.pod->wire() != decoded->pod->wire()) file.pod = std::move(decoded->pod);
 }
 
 void ManifestFiles::OnBad(const std::string& path, const Error& reason, TimePoint now) {
@@ -107,7 +108,7 @@ std::optional<Error> ManifestFiles::TroubleOf(const File& file, TimePoint now,
     return Error(ErrorCode::kUnavailable, "its content keeps changing");
   }
   const std::optional<Fault>& fault = file.unreadable ? file.unreadable : file.bad;
-  if (!fault) return std::nullopt;
+  if (!fault) return file.ignored;
   const TimePoint due = After(fault->since, options_.settle_time);
   if (now >= due) return fault->reason;
   outcome.look_again_at = std::min(outcome.look_again_at, due);
@@ -159,9 +160,11 @@ ManifestFiles::Outcome ManifestFiles::EndScan(TimePoint now) {
   for (auto& [path, file] : files_) {
     std::optional<Error> trouble = TroubleOf(file, now, outcome);
     const auto duplicate = duplicates.find(path);
-    if (!file.bad && !file.unreadable && duplicate != duplicates.end()) trouble = duplicate->second;
+    const bool left_out = !file.bad && !file.unreadable && duplicate != duplicates.end();
+    if (left_out) trouble = duplicate->second;
     if (file.told == trouble) continue;
     file.told = trouble;
+    if (left_out) outcome.left_out.push_back({file.pod, duplicate->second});
     outcome.troubles.push_back({path, std::move(trouble)});
   }
   for (const auto& [uid, pod] : pods_) {

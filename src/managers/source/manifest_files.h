@@ -44,8 +44,11 @@ struct ManifestFilesOptions {
 
 class ManifestFiles {
  public:
-  using Decode =
-      UniqueFunction<Result<kube::PodRef>(const std::string& path, std::string_view content)>;
+  struct Decoded {
+    kube::PodRef pod;
+    std::optional<Error> ignored = {};  // what is in the file besides, and is not read
+  };
+  using Decode = UniqueFunction<Result<Decoded>(const std::string& path, std::string_view content)>;
 
   ManifestFiles(const ManifestFilesOptions& options, Decode decode)
       : options_(options), decode_(std::move(decode)) {}
@@ -72,11 +75,17 @@ class ManifestFiles {
     std::string path;
     std::optional<Error> reason;  // none: it is over
   };
+  // A pod that does not count, because of another file's.
+  struct LeftOut {
+    kube::PodRef pod;
+    Error reason;
+  };
   // Since the last scan.
   struct Outcome {
     std::vector<std::string> gone;      // uids
     std::vector<kube::PodRef> changed;  // or new
     std::vector<Trouble> troubles;
+    std::vector<LeftOut> left_out;
     bool unreadable = false;           // some are, so look again soon
     bool undecided = false;            // of some it is not known yet what is in them
     TimePoint look_again_at = kNever;  // to see what became of them
@@ -103,6 +112,7 @@ class ManifestFiles {
     std::optional<uint64_t> hash;           // of the content that the following came from
     std::optional<Pending> pending;         // content that was read once
     kube::PodRef pod;
+    std::optional<Error> ignored;     // a part of the content
     std::optional<Fault> bad;         // the content is
     std::optional<Fault> unreadable;  // so the above is of older content
     std::optional<Error> told;

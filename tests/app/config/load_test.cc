@@ -119,6 +119,40 @@ TEST(LoadConfig, KnowsTheOriginOfEachValue) {
   EXPECT_EQ(origin("featureGates[NodeLogQuery]"), "/c.yaml:11");
 }
 
+TEST(LoadConfig, NamesInDropInsMayBeSpeltInAnyCase) {
+  FakeConfigFiles files({{"/c.yaml", Config("maxPods: 5\nport: 7\n")},
+                         {"/d/1.conf", Config("maxpods: 6\n"
+                                              "PORT: 8\n"
+                                              "Authentication: {webhook: {Enabled: false}}\n"
+                                              "kubereserved:\n"
+                                              "  cpu: 200m\n"
+                                              "registerWithTaints:\n"
+                                              "- {Key: a, effect: NoSchedule}\n"
+                                              "nope: 1\n")}});
+  const LoadedConfig loaded = LoadConfig(Flags({"--config=/c.yaml", "--config-dir=/d"}), files);
+  EXPECT_THAT(loaded.faults, IsEmpty());
+  EXPECT_EQ(loaded.config->maxpods(), 6);
+  EXPECT_EQ(ToString(loaded.origins.Of("maxPods")), "/d/1.conf:3");
+  // Go reads it before "port", which has a value of its own.
+  EXPECT_EQ(loaded.config->port(), 7);
+  EXPECT_EQ(ToString(loaded.origins.Of("port")), "/c.yaml:4");
+  EXPECT_TRUE(loaded.config->authentication().webhook().has_enabled());
+  EXPECT_EQ(loaded.config->kubereserved().at("cpu"), "200m");
+  EXPECT_EQ(ToString(loaded.origins.Of("kubeReserved[cpu]")), "/d/1.conf:7");
+  ASSERT_EQ(loaded.config->registerwithtaints_size(), 1);
+  EXPECT_EQ(loaded.config->registerwithtaints(0).key(), "a");
+  EXPECT_THAT(
+      loaded.warnings,
+      ElementsAre("/d/1.conf: ignored what KubeletConfiguration does not have: nope (line 10)"));
+}
+
+TEST(LoadConfig, NamesInTheFileItselfMustBeSpeltRight) {
+  FakeConfigFiles files({{"/c.yaml", Config("maxpods: 6\n")}});
+  const LoadedConfig loaded = LoadConfig(Flags({"--config=/c.yaml"}), files);
+  EXPECT_EQ(loaded.config->maxpods(), 110);
+  EXPECT_THAT(loaded.warnings, ElementsAre(HasSubstr("does not have: maxpods (line 3)")));
+}
+
 TEST(LoadConfig, RelativePathsLieBesideTheFile) {
   FakeConfigFiles files({{"conf/c.yaml", Config("staticPodPath: manifests\n")}});
   const LoadedConfig loaded = LoadConfig(Flags({"--config=conf/c.yaml"}), files);

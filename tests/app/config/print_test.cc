@@ -5,6 +5,7 @@
 
 #include "app/config/effective.h"
 #include "app/config/support.h"
+#include "app/flags/flag_table.h"
 #include "kube/api/codec/schema.h"
 #include "kube/api/types.h"
 #include "tests/app/config/fake_config_files.h"
@@ -107,10 +108,13 @@ TEST(CheckConfig, ReadsEachFileByItself) {
 }
 
 TEST(CheckConfig, FlagsLieOverTheFile) {
-  FakeConfigFiles files({{"a.yaml", Config("crashLoopBackOff: {maxContainerRestartPeriod: 9s}\n")}});
+  FakeConfigFiles files(
+      {{"a.yaml", Config("crashLoopBackOff: {maxContainerRestartPeriod: 9s}\n")}});
   EXPECT_THAT(CheckConfigFiles(Check({"a.yaml"}), files).errors, IsEmpty());
-  EXPECT_THAT(CheckConfigFiles(Check({"--feature-gates=KubeletCrashLoopBackOffMax=false", "a.yaml"}), files).errors,
-              ElementsAre(HasSubstr("crashLoopBackOff.maxContainerRestartPeriod")));
+  EXPECT_THAT(
+      CheckConfigFiles(Check({"--feature-gates=KubeletCrashLoopBackOffMax=false", "a.yaml"}), files)
+          .errors,
+      ElementsAre(HasSubstr("crashLoopBackOff.maxContainerRestartPeriod")));
   EXPECT_THAT(CheckConfigFiles(Check({"--max-pods=-1", "--config=a.yaml"}), files).errors,
               ElementsAre("Error: --max-pods: maxPods: found -1, wanted 0 or more"));
   EXPECT_THAT(CheckConfigFiles(Check({"--config-dir=/d", "a.yaml"}), files).errors,
@@ -127,12 +131,43 @@ TEST(CheckConfig, SamplesAreFine) {
 
 TEST(Support, NamesWhatHasNoEffect) {
   FakeConfigFiles files({{"/c.yaml", Config("hairpinMode: none\nmaxPods: 110\nport: 7\n"
-                                            "kubeReserved: {memory: 1Gi}\n")},
+                                            "kubeReserved: {memory: 1Gi}\n"
+                                            "evictionHard: {memory.available: 1Gi}\n"
+                                            "reservedSystemCPUs: 0-1\n")},
                          {"/plain.yaml", Config("maxPods: 110\n")}});
   const auto found = FindFieldsWithoutEffect(LoadConfig(Flags({"--config=/c.yaml"}), files));
   EXPECT_THAT(found.dead, ElementsAre("hairpinMode"));
-  EXPECT_THAT(found.missing, ElementsAre("kubeReserved", "port"));
-  EXPECT_THAT(SupportWarnings(LoadConfig(Flags({"--config=/plain.yaml"}), files)), IsEmpty());
+  EXPECT_THAT(found.told, ElementsAre("evictionHard", "kubeReserved"));
+  EXPECT_THAT(found.missing, ElementsAre("port"));
+  EXPECT_THAT(
+      LoadEffectiveConfig(Flags({"--config=/plain.yaml"}), ApiAccess::kUnknown, files).warnings,
+      IsEmpty());
+}
+
+TEST(Support, NamesFlagsAndSettingsOfItsOwnWithoutEffect) {
+  FakeConfigFiles files;
+  files.Put("/own.yaml",
+            "apiVersion: denselet.config/v1alpha1\nkind: DenseletConfiguration\n"
+            "shards: 2\njournal: /j\n");
+  const auto warnings = [&](const std::vector<std::string>& args) {
+    return LoadEffectiveConfig(Flags(args), ApiAccess::kUnknown, files).warnings;
+  };
+  EXPECT_THAT(warnings({"--runtime-cgroups=/a", "--denselet-journal=/j", "--hostname-override=n",
+                        "--container-hints=x", "--lock-file=/l"}),
+              ElementsAre("these flags have no effect, in the kubelet neither: --container-hints",
+                          "this version of denselet does not heed these flags yet: "
+                          "--runtime-cgroups, --denselet-journal"));
+  EXPECT_THAT(warnings({"--denselet-config=/own.yaml", "--root-dir=/r"}),
+              ElementsAre("this version of denselet does not heed these settings of its own yet: "
+                          "journal"));
+}
+
+TEST(Support, ListsNameFlagsThatExist) {
+  for (const std::string& name : FlagsWeHave()) {
+    const FlagSpec* flag = FindFlag(name);
+    ASSERT_NE(flag, nullptr) << name;
+    EXPECT_EQ(flag->field, "") << name << " is a field's: the field's list counts";
+  }
 }
 
 }  // namespace

@@ -25,6 +25,13 @@ struct FakeFacts final : HostFactsSource {
   void ReadNetwork(const Context&, reactor::Done<NetworkFacts> done) override {
     loop.Post([this, done = std::move(done)]() mutable { done(network); });
   }
+  void ReadPressure(const Context&, reactor::Done<PressureFacts> done) override {
+    loop.Post([this, done = std::move(done)]() mutable { done(pressure); });
+  }
+  // Half of all is available, or next to nothing.
+  void SetScarce(PressureSignal signal, bool scarce) {
+    At(pressure, signal) = SignalReading{.available = scarce ? 1u : 500u, .capacity = 1000};
+  }
 
   reactor::Loop& loop;
   int machine_failures = 0;
@@ -38,7 +45,20 @@ struct FakeFacts final : HostFactsSource {
       .interfaces = {{.name = "eth0", .up = true, .addresses = {*IpAddress::Parse("10.0.0.5")}}},
       .routes_known = true,
       .routes = {{"eth0", IpFamily::kIpv4}}};
+  PressureFacts pressure = [] {
+    PressureFacts facts;
+    facts.fill(SignalReading{.available = 500, .capacity = 1000});
+    return facts;
+  }();
 };
+
+// Each signal has one, and a condition goes with its cause.
+inline void SetPressureThresholds(NodeConfig& config) {
+  for (size_t i = 0; i < kPressureSignals; ++i) {
+    config.pressure_thresholds.push_back({static_cast<PressureSignal>(i), {.fraction = 0.1f}});
+  }
+  config.pressure_transition_period = Duration::zero();
+}
 
 struct FakeInputs final : NodeInputsSource {
   NodeInputs Collect() override {

@@ -15,9 +15,14 @@ using testing::ElementsAre;
 
 struct FakeCalls final : HostCalls {
   explicit FakeCalls(reactor::Loop& l) : loop(l) {}
-  void FileSystemBytes(const Context&, std::string path, reactor::Done<uint64_t> done) override {
+  void MeasureFileSystem(const Context&, std::string path,
+                         reactor::Done<FileSystemSpace> done) override {
     EXPECT_EQ(path, "/var/lib/kubelet");
-    loop.Post([this, done = std::move(done)]() mutable { done(bytes); });
+    if (hangs) {
+      hanging = std::move(done);
+    } else {
+      loop.Post([this, done = std::move(done)]() mutable { done(space); });
+    }
   }
   void Interfaces(const Context&, reactor::Done<std::vector<NetworkInterface>> done) override {
     loop.Post([this, done = std::move(done)]() mutable { done(interfaces); });
@@ -29,7 +34,10 @@ struct FakeCalls final : HostCalls {
   }
 
   reactor::Loop& loop;
-  Result<uint64_t> bytes = uint64_t{77};
+  bool hangs = false;
+  reactor::Done<FileSystemSpace> hanging;
+  Result<FileSystemSpace> space =
+      FileSystemSpace{.bytes = 77, .bytes_available = 7, .inodes = 100, .inodes_free = 3};
   Result<std::vector<NetworkInterface>> interfaces =
       std::vector<NetworkInterface>{{.name = "eth0", .up = true}};
   Result<std::vector<IpAddress>> names = std::vector<IpAddress>{*IpAddress::Parse("10.0.0.1")};
@@ -59,6 +67,9 @@ class HostFactsTest : public testing::Test {
   Result<MachineFacts> Machine() {
     return Await<MachineFacts>([&](auto done) { reader_.ReadMachine({}, std::move(done)); });
   }
+  Result<PressureFacts> Pressure() {
+    return Await<PressureFacts>([&](auto done) { reader_.ReadPressure({}, std::move(done)); });
+  }
   Result<NetworkFacts> Network() {
     return Await<NetworkFacts>([&](auto done) { reader_.ReadNetwork({}, std::move(done)); });
   }
@@ -68,7 +79,7 @@ class HostFactsTest : public testing::Test {
   sim::Disk disk_;
   sim::SimFileSystem files_{world_.loop(0), random_, disk_};
   FakeCalls calls_{world_.loop(0)};
-  HostFactsReader reader_{files_, calls_, {.name_to_resolve = "n1"}};
+  HostFactsReader reader_{world_.loop(0), files_, calls_, {.name_to_resolve = "n1"}};
 };
 
 TEST_F(HostFactsTest, OfTheMachine) {
@@ -82,11 +93,44 @@ TEST_F(HostFactsTest, OfTheMachine) {
 
 TEST_F(HostFactsTest, AFileSystemThatDoesNotAnswerIsNotKnown) {
   PutMachine();
-  calls_.bytes = Error(ErrorCode::kUnknownOutcome, "hangs");
+  calls_.space = Error(ErrorCode::kUnknownOutcome, "hangs");
   EXPECT_EQ(Machine()->root_fs_bytes, 0);
 }
 
 TEST_F(HostFactsTest, AMachineThatCannotBeReadIsAnError) { EXPECT_FALSE(Machine()); }
+
+TEST_F(HostFactsTest, OfPressure) {
+  Put("/proc/meminfo", "MemTotal: 1000 kB\nMemFree: 100 kB\nInactive(file): 50 kB\n");
+  Put("/proc/loadavg", "0.1 0.2 0.3 1/40 999\n");
+  Put("/proc/sys/kernel/pid_max", "100\n");
+  Put("/proc/sys/kernel/threads-max", "90\n");
+  PressureFacts facts = *Pressure();
+  EXPECT_EQ(At(facts, PressureSignal::kMemoryAvailable), (SignalReading{150 * 1024, 1000 * 1024}));
+  EXPECT_EQ(At(facts, PressureSignal::kPidAvailable), (SignalReading{50, 90}));
+  EXPECT_EQ(At(facts, PressureSignal::kNodeFsAvailable), (SignalReading{7, 77}));
+  EXPECT_EQ(At(facts, PressureSignal::kNodeFsInodesFree), (SignalReading{3, 100}));
+  calls_.space = Error(ErrorCode::kUnknownOutcome, "hangs");
+  facts = *Pressure();
+  EXPECT_FALSE(At(facts, PressureSignal::kNodeFsAvailable));
+  EXPECT_TRUE(At(facts, PressureSignal::kMemoryAvailable));
+}
+
+TEST_F(HostFactsTest, StopWaitsForQuestionsOnTheirWayAndRefusesNewOnes) {
+  PutMachine();
+  calls_.hangs = true;
+  std::optional<Result<MachineFacts>> answer;
+  reader_.ReadMachine({}, [&](Result<MachineFacts> facts) { answer = std::move(facts); });
+  bool stopped = false;
+  reader_.Stop([&] { stopped = true; });
+  world_.RunUntil(After(world_.clock().Now(), Seconds(60)));
+  EXPECT_FALSE(stopped);
+  EXPECT_EQ(Network().error().code(), ErrorCode::kCancelled);
+  std::exchange(calls_.hanging, nullptr)(FileSystemSpace{.bytes = 5});
+  ASSERT_TRUE(answer);
+  EXPECT_EQ((*answer)->root_fs_bytes, 5);
+  world_.RunUntil(After(world_.clock().Now(), Seconds(1)));
+  EXPECT_TRUE(stopped);
+}
 
 TEST_F(HostFactsTest, OfTheNetwork) {
   Put("/proc/net/route", "Iface\tDestination\tGateway\neth0\t00000000\t0100A8C0\n");

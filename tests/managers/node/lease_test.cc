@@ -91,7 +91,15 @@ TEST_F(LeaseTest, IsNotCreatedBeforeThereIsANode) {
   EXPECT_FALSE(api_.Find<Lease>(kLease));
   EXPECT_EQ(TimesOf(ApiVerb::kCreate).size(), 0);
   PutNode();
-  RunFor(Seconds(10));
+  RunFor(LeaseRenewer::kPauseMax);
+  EXPECT_TRUE(api_.Find<Lease>(kLease));
+}
+
+TEST_F(LeaseTest, IsThereSoonAfterTheNodeOfAFirstStart) {
+  Start();
+  RunFor(Milliseconds(150));
+  PutNode();
+  RunFor(Milliseconds(100));
   EXPECT_TRUE(api_.Find<Lease>(kLease));
 }
 

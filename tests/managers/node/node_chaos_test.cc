@@ -46,16 +46,18 @@ TEST_F(NodeChaos, ComesToRestWhateverTheServerDidBefore) {
     FakeInputs inputs(world_.loop(0));
     FakeEvents events("n1");
     NodeConfig config{.flags = {.node_name = "n1", .hostname = "h"}};
+    SetPressureThresholds(config);
     NodeManager manager({world_.loop(0), random, log(), api_, events, facts, inputs}, config);
     api_.fate = [&](const sync::ApiRequest&) { return Anything(random); };
     api_.latency = Milliseconds(1 + static_cast<int64_t>(random.Below(500)));
     api_.seen.clear();
     manager.Start();
+    bool scarce = false;
     for (int minute = 0; minute < 5; ++minute) {
       RunFor(Minutes(1));
       inputs.ready = random.Below(2) == 0;
-      inputs.inputs.disk_pressure = random.Below(2) == 0;
-      if (random.Below(4) == 0) api_.Remove<Node>({"", "n1"});
+      scarce = random.Below(2) == 0;
+      facts.SetScarce(PressureSignal::kNodeFsAvailable, scarce);
       if (random.Below(4) == 0) api_.Remove<Lease>({"kube-node-lease", "n1"});
       if (random.Below(4) == 0) manager.ReportNow();
     }
@@ -68,8 +70,7 @@ TEST_F(NodeChaos, ComesToRestWhateverTheServerDidBefore) {
     const std::optional<Node> node = api_.Find<Node>({"", "n1"});
     ASSERT_TRUE(node);
     EXPECT_TRUE(IsReady(node->status()));
-    EXPECT_EQ(FindCondition(node->status(), "DiskPressure")->status(),
-              inputs.inputs.disk_pressure ? "True" : "False");
+    EXPECT_EQ(FindCondition(node->status(), "DiskPressure")->status(), scarce ? "True" : "False");
     EXPECT_LE(now() - manager.Snapshot().lease_renewed_at, Seconds(11));
     api_.Remove<Node>({"", "n1"});
     api_.Remove<Lease>({"kube-node-lease", "n1"});

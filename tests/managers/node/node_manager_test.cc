@@ -24,7 +24,9 @@ const ObjectRef kNode{"", "n1"};
 
 class NodeManagerTest : public tests::ManagerTest {
  protected:
+  NodeManagerTest() { SetPressureThresholds(config_); }
   void Start() {
+    manager_.reset();
     manager_ = std::make_unique<NodeManager>(
         NodeSeams{world_.loop(0), random_, log(), api_, events_, facts_, inputs_}, config_);
     manager_->Start();
@@ -74,8 +76,12 @@ TEST_F(NodeManagerTest, RegistersTruthfullyNotReadyWithoutARuntime) {
   EXPECT_EQ(events_.messages.front(), "Starting kubelet.");
   EXPECT_THAT(events_.messages, Contains("Node n1 status is now: NodeHasSufficientPID"));
   EXPECT_TRUE(manager_->Snapshot().registered);
-  // Where the facts were read and the node known, the lease follows at its next round.
-  RunFor(Seconds(11));
+}
+
+TEST_F(NodeManagerTest, ANewNodeHasItsLeaseAtOnce) {
+  Start();
+  RunFor(Seconds(1));
+  ASSERT_TRUE(api_.Find<Node>(kNode));
   EXPECT_TRUE(api_.Find<Lease>({"kube-node-lease", "n1"}));
 }
 
@@ -84,7 +90,7 @@ TEST_F(NodeManagerTest, RegistrationComesAHundredMillisecondsAfterTheStart) {
   RunFor(Seconds(1));
   ASSERT_EQ(api_.Count(ApiVerb::kCreate, "nodes"), 1);
   for (const auto& each : api_.seen) {
-    if (each.request.verb != ApiVerb::kCreate) continue;
+    if (each.request.verb != ApiVerb::kCreate || each.request.resource.plural != "nodes") continue;
     EXPECT_EQ(each.at, TimePoint(Milliseconds(1100)));
   }
 }
@@ -129,7 +135,7 @@ TEST_F(NodeManagerTest, AChangeIsSentWithTheNextComputation) {
   inputs_.ready = true;
   Start();
   RunFor(Seconds(30));
-  inputs_.inputs.disk_pressure = true;
+  facts_.SetScarce(PressureSignal::kNodeFsInodesFree, true);
   RunFor(Milliseconds(10'500));
   EXPECT_EQ(Condition("DiskPressure"), "True KubeletHasDiskPressure: kubelet has disk pressure");
   EXPECT_EQ(events_.reasons.back(), "NodeHasDiskPressure");
@@ -168,7 +174,7 @@ TEST_F(NodeManagerTest, APatchThatFailsIsTriedAgainFromTheServersNode) {
                                                              : Serve();
   };
   api_.seen.clear();
-  inputs_.inputs.pid_pressure = true;
+  facts_.SetScarce(PressureSignal::kPidAvailable, true);
   RunFor(Milliseconds(10'500));
   EXPECT_EQ(Patches().size(), 3);
   EXPECT_EQ(api_.Count(ApiVerb::kGet, "nodes"), 2);
@@ -182,7 +188,7 @@ TEST_F(NodeManagerTest, TheLeaseIsRenewedWhileStatusCallsHang) {
   api_.fate = [](const sync::ApiRequest& request) {
     return request.resource.plural == "nodes" ? Hang() : Serve();
   };
-  inputs_.inputs.disk_pressure = true;
+  facts_.SetScarce(PressureSignal::kNodeFsAvailable, true);
   api_.seen.clear();
   RunFor(Minutes(5));
   EXPECT_GE(api_.Count(ApiVerb::kUpdate, "leases"), 28);
@@ -198,7 +204,7 @@ TEST_F(NodeManagerTest, AServerThatIsAwayForMinutesIsNotFlooded) {
   Start();
   RunFor(Seconds(30));
   api_.fate = [](const sync::ApiRequest&) { return Refuse(ErrorCode::kUnavailable); };
-  inputs_.inputs.memory_pressure = true;
+  facts_.SetScarce(PressureSignal::kMemoryAvailable, true);
   api_.seen.clear();
   RunFor(Minutes(10));
   EXPECT_LE(api_.seen.size(), 60 * 5 + 100);
@@ -208,15 +214,30 @@ TEST_F(NodeManagerTest, AServerThatIsAwayForMinutesIsNotFlooded) {
   EXPECT_EQ(manager_->Snapshot().lease, "resting");
 }
 
-TEST_F(NodeManagerTest, ANodeThatIsGoneIsRegisteredAgain) {
+TEST_F(NodeManagerTest, ANodeThatWasDeletedIsRegisteredByTheNextStartOnly) {
   inputs_.ready = true;
   Start();
   RunFor(Seconds(30));
-  const std::string uid = Stored().metadata().uid();
   api_.Remove<Node>(kNode);
-  RunFor(Seconds(22));
-  EXPECT_NE(Stored().metadata().uid(), uid);
+  RunFor(Minutes(10));
+  EXPECT_FALSE(api_.Find<Node>(kNode));
+  EXPECT_EQ(api_.Count(ApiVerb::kCreate, "nodes"), 1);
+  Start();
+  RunFor(Seconds(3));
+  EXPECT_TRUE(Condition("Ready").starts_with("True"));
   EXPECT_EQ(Stored().metadata().labels().at("team"), "a");
+}
+
+TEST_F(NodeManagerTest, WhatCannotBeMeasuredIsUnknownUntilItCan) {
+  inputs_.ready = true;
+  At(facts_.pressure, PressureSignal::kNodeFsAvailable).reset();
+  Start();
+  RunFor(Seconds(3));
+  EXPECT_TRUE(Condition("DiskPressure").starts_with("Unknown KubeletCannotMeasureDisk"));
+  EXPECT_TRUE(Condition("MemoryPressure").starts_with("False"));
+  facts_.SetScarce(PressureSignal::kNodeFsAvailable, false);
+  RunFor(Seconds(11));
+  EXPECT_TRUE(Condition("DiskPressure").starts_with("False"));
 }
 
 TEST_F(NodeManagerTest, WithoutRegisterNodeItWaitsForOthersToMakeIt) {

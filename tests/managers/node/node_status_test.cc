@@ -125,7 +125,7 @@ class Conditions : public testing::Test {
   }
 
   NodeConfig config_{.flags = {.node_name = "n"}};
-  NodeInputs inputs_;
+  NodeInputs inputs_{.pressures = {Pressure::kNo, Pressure::kNo, Pressure::kNo}};
   kube::core::NodeStatus status_;
   NodeNotes notes_;
 };
@@ -148,11 +148,22 @@ TEST_F(Conditions, KeepTheTimeOfTheLastChange) {
     EXPECT_EQ(condition.lastheartbeattime().seconds(), 20);
   }
   EXPECT_TRUE(notes_.events.empty());
-  inputs_.memory_pressure = true;
+  inputs_.pressures.memory = Pressure::kYes;
   Set(30);
   EXPECT_EQ(FindCondition(status_, "MemoryPressure")->lasttransitiontime().seconds(), 30);
   EXPECT_EQ(FindCondition(status_, "DiskPressure")->lasttransitiontime().seconds(), 1);
   EXPECT_THAT(Reasons(), ElementsAre("NodeHasInsufficientMemory"));
+}
+
+TEST_F(Conditions, WhatNobodyCouldMeasureIsUnknown) {
+  Set(1);
+  inputs_.pressures.disk = Pressure::kUnknown;
+  Set(2);
+  const auto* condition = FindCondition(status_, "DiskPressure");
+  EXPECT_EQ(condition->status(), "Unknown");
+  EXPECT_EQ(condition->reason(), "KubeletCannotMeasureDisk");
+  EXPECT_EQ(condition->lasttransitiontime().seconds(), 2);
+  EXPECT_TRUE(notes_.events.empty());
 }
 
 TEST_F(Conditions, SayWhichCapacityIsMissing) {

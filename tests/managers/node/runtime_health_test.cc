@@ -66,6 +66,36 @@ TEST_F(RuntimeHealthTest, IsAskedOftenUntilReadyAndThenEveryFiveSeconds) {
   EXPECT_LE(runtime_.version_asked, 6);
 }
 
+TEST_F(RuntimeHealthTest, IsNotAskedOftenForEver) {
+  runtime_.status = Error(ErrorCode::kUnavailable, "nobody is there");
+  health_.Start();
+  RunFor(RuntimeHealth::kFastTimeMax);
+  const int asked = runtime_.status_asked;
+  RunFor(Seconds(50));
+  EXPECT_LE(runtime_.status_asked, asked + 11);
+  runtime_.status = Well();
+  RunFor(RuntimeHealth::kPeriod);
+  EXPECT_TRUE(health_.input().synced_at);
+}
+
+TEST_F(RuntimeHealthTest, ARuntimeOfAnotherVersionIsNoneThatCanBeUsed) {
+  runtime_.status = Well();
+  health_.Start();
+  RunFor(Seconds(20));
+  EXPECT_THAT(health_.input().errors, IsEmpty());
+  runtime_.version = Error(ErrorCode::kCorrupt, "the runtime speaks version \"0.2.0\"");
+  RunFor(Seconds(20));
+  EXPECT_THAT(
+      health_.input().errors,
+      ElementsAre("container runtime cannot be used: the runtime speaks version \"0.2.0\""));
+  RunFor(RuntimeHealth::kPeriod);
+  EXPECT_EQ(health_.input().errors.size(), 1u) << "a good status does not mend it";
+  runtime_.version = sync::RuntimeVersion{.name = "containerd", .version = "2"};
+  RunFor(Seconds(20));
+  EXPECT_THAT(health_.input().errors, IsEmpty());
+  EXPECT_EQ(health_.input().version, "2");
+}
+
 TEST_F(RuntimeHealthTest, WhatIsNotReadyIsSaidInTheKubeletsWords) {
   sync::RuntimeStatus status = Well();
   status.runtime_ready = sync::RuntimeCondition{.reason = "Starting", .message = "wait"};

@@ -12,14 +12,19 @@ using reactor::FileInfo;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Content "NAME UID": a pod; anything else is bad.
-Result<kube::PodRef> DecodeWords(const std::string&, std::string_view content) {
+// Content "NAME UID": a pod; with a "+" in front there is more that nobody reads; anything else is
+// bad.
+Result<ManifestFiles::Decoded> DecodeWords(const std::string&, std::string_view content) {
+  const bool more = content.starts_with('+');
+  if (more) content.remove_prefix(1);
   const size_t blank = content.find(' ');
   if (blank == std::string_view::npos) return Error(ErrorCode::kInvalid, "line 1: no blank");
   kube::core::Pod pod;
   pod.mutable_metadata()->set_name(std::string(content.substr(0, blank)));
   pod.mutable_metadata()->set_uid(std::string(content.substr(blank + 1)));
-  return kube::PodAtRest::FromPod(pod);
+  ManifestFiles::Decoded decoded{*kube::PodAtRest::FromPod(pod)};
+  if (more) decoded.ignored = Error(ErrorCode::kInvalid, "line 7 is ignored");
+  return decoded;
 }
 
 class ManifestFilesTest : public testing::Test {
@@ -131,9 +136,25 @@ TEST_F(ManifestFilesTest, OfTwoFilesWithOnePodTheLastCounts) {
   EXPECT_EQ(outcome.troubles[0].path, "a");
   EXPECT_EQ(outcome.troubles[0].reason->code(), ErrorCode::kAlreadyExists);
   EXPECT_EQ(outcome.troubles[1].path, "c");
+  ASSERT_EQ(outcome.left_out.size(), 2u);
+  EXPECT_EQ(outcome.left_out[0].pod->hot().uid, "1");
+  EXPECT_EQ(outcome.left_out[0].reason.code(), ErrorCode::kAlreadyExists);
+  // Once.
+  EXPECT_THAT(Scan({{"a", "x 1"}, {"b", "x 2"}, {"c", "z 3"}, {"d", "q 3"}}).left_out, IsEmpty());
   outcome = Scan({{"a", "x 1"}, {"c", "z 3"}});
   EXPECT_THAT(Uids(), ElementsAre("1", "3"));
   EXPECT_EQ(outcome.troubles.size(), 2u);
+}
+
+TEST_F(ManifestFilesTest, WhatIsIgnoredInAGoodFileIsReportedAndItsPodCounts) {
+  auto outcome = Settle({{"a", "+x 1"}});
+  EXPECT_THAT(Uids(), ElementsAre("1"));
+  ASSERT_EQ(outcome.troubles.size(), 1u);
+  EXPECT_EQ(outcome.troubles[0].reason->message(), "line 7 is ignored");
+  outcome = Settle({{"a", "x 1"}});
+  ASSERT_EQ(outcome.troubles.size(), 1u);
+  EXPECT_FALSE(outcome.troubles[0].reason);
+  EXPECT_THAT(Uids(), ElementsAre("1"));
 }
 
 TEST_F(ManifestFilesTest, AFileThatKeepsChangingIsReportedAndNotUsed) {

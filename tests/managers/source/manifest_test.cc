@@ -19,7 +19,10 @@ using Kind = kube::StaticPodOrigin::Kind;
 
 Result<std::vector<kube::PodRef>> File(std::string_view text,
                                        ManifestForm form = ManifestForm::kPod) {
-  return DecodeManifest(text, form, "node-1", {.kind = Kind::kFile, .location = "/m/a.yaml"});
+  auto manifest =
+      DecodeManifest(text, form, "node-1", {.kind = Kind::kFile, .location = "/m/a.yaml"});
+  if (!manifest) return manifest.error();
+  return std::move(manifest->pods);
 }
 
 std::string FaultOf(std::string_view text, ManifestForm form = ManifestForm::kPod) {
@@ -48,9 +51,9 @@ TEST(Manifest, PodsAreTheOnesThatARunningKubeletMade) {
     // The kubelet names a pod before it refuses it.
     if (!decoded && decoded.error().code() == ErrorCode::kInvalid) continue;
     ASSERT_TRUE(decoded) << name << ": " << decoded.error().message();
-    ASSERT_EQ(decoded->size(), 1u);
-    EXPECT_EQ(decoded->front()->hot().uid, row[1]) << name;
-    EXPECT_EQ(decoded->front()->hot().config_hash, row[1]) << name;
+    ASSERT_EQ(decoded->pods.size(), 1u);
+    EXPECT_EQ(decoded->pods.front()->hot().uid, row[1]) << name;
+    EXPECT_EQ(decoded->pods.front()->hot().config_hash, row[1]) << name;
     ++pods;
   }
   EXPECT_GT(pods, 3);
@@ -75,6 +78,19 @@ TEST(Manifest, OfSeveralDocumentsTheFirstCounts) {
   ASSERT_TRUE(pods) << pods.error().message();
   ASSERT_EQ(pods->size(), 1u);
   EXPECT_EQ(pods->front()->hot().name, "a-node-1");
+}
+
+TEST(Manifest, ASecondDocumentIsTold) {
+  const auto ignored = [](const std::string& text) -> std::string {
+    const auto manifest = DecodeManifest(text, ManifestForm::kPod, "node-1",
+                                         {.kind = Kind::kFile, .location = "/m/a.yaml"});
+    EXPECT_TRUE(manifest);
+    return manifest && manifest->ignored ? manifest->ignored->message() : "";
+  };
+  EXPECT_EQ(ignored(PodYaml("a", "app:1") + "---\n" + PodYaml("b", "app:1")),
+            "only the first YAML document is read; what begins on line 9 is ignored");
+  EXPECT_EQ(ignored(PodYaml("a", "app:1")), "");
+  EXPECT_EQ(ignored(PodJson("a", "app:1")), "");
 }
 
 TEST(Manifest, AListIsForUrlsOnly) {

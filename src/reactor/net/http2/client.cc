@@ -30,11 +30,12 @@ Error IdleError() {
 }  // namespace
 
 Http2Client::Http2Client(reactor::Loop& loop, Random& random, const Http2ClientOptions& options,
-                         Dial dial)
+                         Dial dial, Http2ClientUser* user)
     : loop_(loop),
       random_(random),
       options_(options),
       dial_(std::move(dial)),
+      user_(user),
       self_(std::make_shared<Http2Client*>(this)),
       dial_not_before_(loop.Now()) {}
 
@@ -217,6 +218,7 @@ void Http2Client::OnDialled(Result<std::unique_ptr<Stream>> result) {
   if (result) {
     ++counters_.connected;
     links_.push_back(std::make_unique<Link>(*this, *std::move(result)));
+    if (user_ != nullptr) user_->OnConnected();
   } else {
     ++counters_.dials_failed;
     BackOff(result.error());
@@ -277,6 +279,15 @@ void Http2Client::BackOff(const Error& reason) {
   backoff_ = backoff_ == Duration::zero() ? options_.backoff_min
                                           : std::min(2 * backoff_, options_.backoff_max);
   dial_not_before_ = After(loop_.Now(), random_.Jitter(backoff_, 0.5));
+  if (user_ != nullptr) user_->OnConnectFailed(reason);
+}
+
+void Http2Client::RetrySoon() {
+  if (backoff_ == Duration::zero()) return;
+  backoff_ = {};
+  const TimePoint soon = After(loop_.Now(), random_.Jitter(options_.backoff_min / 2, 1.0));
+  dial_not_before_ = std::min(dial_not_before_, soon);
+  ScheduleServe();
 }
 
 void Http2Client::Stop() {

@@ -56,12 +56,25 @@ enum class WhenFull : uint8_t {
                  // for one attempt to open one
 };
 
+// Hears how connecting goes, in turns of the loop. Must not call the client.
+class Http2ClientUser {
+ public:
+  virtual void OnConnected() = 0;
+  // An attempt came to nothing, or a connection ended before it had answered anything.
+  virtual void OnConnectFailed(const Error& reason) = 0;
+
+ protected:
+  ~Http2ClientUser() = default;
+};
+
 class Http2Client final : public reactor::Deletable {
  public:
   // Makes a connected stream that speaks HTTP/2.
   using Dial = UniqueFunction<void(const Context&, reactor::Done<std::unique_ptr<Stream>>)>;
 
-  Http2Client(reactor::Loop& loop, Random& random, const Http2ClientOptions& options, Dial dial);
+  // `user`, if any, outlives it.
+  Http2Client(reactor::Loop& loop, Random& random, const Http2ClientOptions& options, Dial dial,
+              Http2ClientUser* user = nullptr);
   // At once, without a call to anybody; exchanges outlive it and do nothing any more. In a call of
   // its own only by Loop::DeferDelete.
   ~Http2Client() override;
@@ -84,6 +97,10 @@ class Http2Client final : public reactor::Deletable {
   // Connections that carry nothing are given up: where they lead to may be gone without a word.
   // What waits or comes later gets new ones.
   void CloseIdle();
+
+  // The server is there again, as others have seen: pauses between attempts to connect start over,
+  // the present one ends soon.
+  void RetrySoon();
 
   struct Counters {
     uint32_t connections = 0;  // open, those that drain included
@@ -134,6 +151,7 @@ class Http2Client final : public reactor::Deletable {
   Random& random_;
   const Http2ClientOptions options_;
   Dial dial_;
+  Http2ClientUser* const user_;
   const std::shared_ptr<Http2Client*> self_;  // shared with tasks and dials under way
   CancelSource stopping_;                     // ends dials
 

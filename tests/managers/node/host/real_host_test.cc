@@ -39,7 +39,7 @@ class RealHostTest : public reactor::ShardTest {
 INSTANTIATE_LOOP_TEST(RealHostTest);
 
 TEST_P(RealHostTest, HasCpusMemoryAndAFileSystem) {
-  HostFactsReader reader(files_, calls_, {.root_folder = "/"});
+  HostFactsReader reader(loop(), files_, calls_, {.root_folder = "/"});
   const Result<MachineFacts> facts =
       Await<MachineFacts>([&](auto done) { reader.ReadMachine({}, std::move(done)); });
   ASSERT_TRUE(facts) << facts.error().message();
@@ -51,7 +51,7 @@ TEST_P(RealHostTest, HasCpusMemoryAndAFileSystem) {
 }
 
 TEST_P(RealHostTest, HasALoopbackInterfaceAndALocalName) {
-  HostFactsReader reader(files_, calls_, {.name_to_resolve = "localhost"});
+  HostFactsReader reader(loop(), files_, calls_, {.name_to_resolve = "localhost"});
   const Result<NetworkFacts> facts =
       Await<NetworkFacts>([&](auto done) { reader.ReadNetwork({}, std::move(done)); });
   ASSERT_TRUE(facts) << facts.error().message();
@@ -64,10 +64,27 @@ TEST_P(RealHostTest, HasALoopbackInterfaceAndALocalName) {
 }
 
 TEST_P(RealHostTest, AFolderThatIsNotThereHasNoFileSystem) {
-  const Result<uint64_t> bytes = Await<uint64_t>(
-      [&](auto done) { calls_.FileSystemBytes({}, "/does/not/exist", std::move(done)); });
-  ASSERT_FALSE(bytes);
-  EXPECT_EQ(bytes.error().code(), ErrorCode::kNotFound);
+  const Result<FileSystemSpace> space = Await<FileSystemSpace>(
+      [&](auto done) { calls_.MeasureFileSystem({}, "/does/not/exist", std::move(done)); });
+  ASSERT_FALSE(space);
+  EXPECT_EQ(space.error().code(), ErrorCode::kNotFound);
+}
+
+TEST_P(RealHostTest, HasSomethingLeftOfEverything) {
+  HostFactsReader reader(loop(), files_, calls_, {.root_folder = "/"});
+  const Result<PressureFacts> facts =
+      Await<PressureFacts>([&](auto done) { reader.ReadPressure({}, std::move(done)); });
+  ASSERT_TRUE(facts) << facts.error().message();
+  for (const std::optional<SignalReading>& reading : *facts) {
+    ASSERT_TRUE(reading);
+    EXPECT_GT(reading->available, 0);
+  }
+  for (const PressureSignal signal :
+       {PressureSignal::kMemoryAvailable, PressureSignal::kNodeFsAvailable,
+        PressureSignal::kPidAvailable}) {
+    const SignalReading& reading = *(*facts)[static_cast<size_t>(signal)];
+    EXPECT_LE(reading.available, reading.capacity);
+  }
 }
 
 }  // namespace
