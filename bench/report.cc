@@ -48,6 +48,15 @@ void Report::AtMost(const std::string& key, const std::string& work, double meas
       {work, Text(measured) + " " + unit, "", "", "<= " + Text(limit) + (met ? "" : "  MISSED")});
 }
 
+void Report::AtLeast(const std::string& key, const std::string& work, double measured,
+                     const std::string& unit, double goal) {
+  numbers_[key] = measured;
+  const bool met = measured >= goal;
+  missed_ |= !met;
+  rows_.push_back(
+      {work, Text(measured) + " " + unit, "", "", ">= " + Text(goal) + (met ? "" : "  MISSED")});
+}
+
 void Report::Show(const std::string& key, const std::string& work, double measured,
                   const std::string& unit) {
   numbers_[key] = measured;

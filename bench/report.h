@@ -26,6 +26,9 @@ class Report {
   // A bound from above on something measured.
   void AtMost(const std::string& key, const std::string& work, double measured,
               const std::string& unit, double limit);
+  // A bound from below.
+  void AtLeast(const std::string& key, const std::string& work, double measured,
+               const std::string& unit, double goal);
   // A number without a goal.
   void Show(const std::string& key, const std::string& work, double measured,
             const std::string& unit);

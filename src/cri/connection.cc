@@ -26,13 +26,26 @@ Result<std::unique_ptr<Connection>> Connection::Make(const ConnectionOptions& op
   auto images = rpc::Endpoint::Make(EndpointOf(options, address, "image"), clock);
   if (!images) return images.error().With("image service endpoint", address);
   return std::unique_ptr<Connection>(
-      new Connection(*std::move(runtime), *std::move(images), options.request_timeout));
+      new Connection(*std::move(runtime), *std::move(images), options));
 }
 
 Connection::Connection(std::unique_ptr<rpc::Endpoint> runtime,
-                       std::unique_ptr<rpc::Endpoint> images, Duration request_timeout)
+                       std::unique_ptr<rpc::Endpoint> images, const ConnectionOptions& options)
     : runtime_(std::move(runtime)),
       images_(std::move(images)),
-      classes_(CallClasses(request_timeout)) {}
+      classes_(CallClasses(options.request_timeout)),
+      stream_retry_pause_(options.stream_retry_pause) {
+  for (std::atomic<TimePoint>& at : ask_for_stream_at_) at = TimePoint::min();
+}
+
+bool Connection::Streams(ListStream list) const {
+  const std::atomic<TimePoint>& at = ask_for_stream_at_[static_cast<size_t>(list)];
+  return at.load(std::memory_order_relaxed) <= runtime_->clock().Now();
+}
+
+void Connection::DoesNotStream(ListStream list) {
+  ask_for_stream_at_[static_cast<size_t>(list)].store(
+      After(runtime_->clock().Now(), stream_retry_pause_), std::memory_order_relaxed);
+}
 
 }  // namespace denselet::cri

@@ -21,11 +21,21 @@ struct ConnectionOptions {
   std::string runtime_endpoint;     // "unix:///run/containerd/containerd.sock"
   std::string image_endpoint = {};  // empty: the same
   Duration request_timeout = Minutes(2);
+  // A runtime that cannot stream lists may be another one after its next start.
+  Duration stream_retry_pause = Minutes(5);
   std::string user_agent = {};
 };
 
 // Lists that a runtime may be able to send in parts.
-enum class ListStream : uint8_t { kSandboxes, kContainers, kStats, kImages };
+enum class ListStream : uint8_t {
+  kSandboxes,
+  kContainers,
+  kStats,
+  kPodStats,
+  kPodMetrics,
+  kImages
+};
+inline constexpr size_t kListStreams = 6;
 
 // Owned by main; made and destroyed outside the shards, whose clients it outlives (rpc/endpoint.h).
 class Connection {
@@ -39,22 +49,18 @@ class Connection {
   rpc::Endpoint& images() { return *images_; }
   const std::array<rpc::ClassOptions, kCallClasses>& classes() const { return classes_; }
 
-  // On any thread. Once a runtime has said that it cannot, nobody asks again.
-  bool Streams(ListStream list) const { return !lacks(list).load(std::memory_order_relaxed); }
-  void DoesNotStream(ListStream list) { lacks(list).store(true, std::memory_order_relaxed); }
+  // On any thread. False: the runtime has said lately that it cannot.
+  bool Streams(ListStream list) const;
+  void DoesNotStream(ListStream list);
 
  private:
   Connection(std::unique_ptr<rpc::Endpoint> runtime, std::unique_ptr<rpc::Endpoint> images,
-             Duration request_timeout);
-
-  const std::atomic<bool>& lacks(ListStream list) const {
-    return lacks_stream_[static_cast<size_t>(list)];
-  }
-  std::atomic<bool>& lacks(ListStream list) { return lacks_stream_[static_cast<size_t>(list)]; }
+             const ConnectionOptions& options);
 
   const std::unique_ptr<rpc::Endpoint> runtime_, images_;
   const std::array<rpc::ClassOptions, kCallClasses> classes_;
-  std::array<std::atomic<bool>, 4> lacks_stream_ = {};
+  const Duration stream_retry_pause_;
+  std::array<std::atomic<TimePoint>, kListStreams> ask_for_stream_at_;  // by ListStream
 };
 
 }  // namespace denselet::cri

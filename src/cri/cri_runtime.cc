@@ -8,6 +8,7 @@
 #include "cri/observed_messages.h"
 #include "cri/pod_read.h"
 #include "cri/spec_messages.h"
+#include "cri/stats_messages.h"
 #include "rpc/call.h"
 
 namespace denselet::cri {
@@ -298,6 +299,28 @@ void CriRuntime::Checkpoint(const Context& context, const ContainerId& container
 void CriRuntime::ListStats(const Context& context, const std::optional<SandboxId>& only,
                            Done<std::vector<sync::ContainerStats>> done) {
   cri::ListStats(client_, connection_, context, only, std::move(done));
+}
+
+void CriRuntime::ListPodStats(const Context& context, const std::optional<SandboxId>& only,
+                              Done<std::vector<sync::PodStats>> done) {
+  cri::ListPodStats(client_, connection_, context, only, std::move(done));
+}
+
+void CriRuntime::ListMetricDescriptors(const Context& context,
+                                       Done<std::vector<sync::MetricDescriptor>> done) {
+  rpc::Call<pb::ListMetricDescriptorsResponse, std::vector<sync::MetricDescriptor>>(
+      client_, context, methods::kListMetricDescriptors, pb::ListMetricDescriptorsRequest(),
+      [](pb::ListMetricDescriptorsResponse& response)
+          -> Result<std::vector<sync::MetricDescriptor>> {
+        std::vector<sync::MetricDescriptor> all;
+        for (const auto& each : response.descriptors()) all.push_back(ReadDescriptor(each));
+        return all;
+      },
+      std::move(done));
+}
+
+void CriRuntime::ListPodMetrics(const Context& context, Done<std::vector<sync::PodMetrics>> done) {
+  cri::ListPodMetrics(client_, connection_, context, std::move(done));
 }
 
 }  // namespace denselet::cri

@@ -68,6 +68,11 @@ class CriRuntime final : public sync::Runtime,
   // sync::RuntimeStats
   void ListStats(const Context&, const std::optional<SandboxId>& only,
                  reactor::Done<std::vector<sync::ContainerStats>>) override;
+  void ListPodStats(const Context&, const std::optional<SandboxId>& only,
+                    reactor::Done<std::vector<sync::PodStats>>) override;
+  void ListMetricDescriptors(const Context&,
+                             reactor::Done<std::vector<sync::MetricDescriptor>>) override;
+  void ListPodMetrics(const Context&, reactor::Done<std::vector<sync::PodMetrics>>) override;
 
  private:
   rpc::Client& client_;

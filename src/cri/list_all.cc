@@ -1,13 +1,18 @@
 #include "cri/list_all.h"
 
+#include <grpcpp/support/byte_buffer.h>
+
 #include <algorithm>
 #include <memory>
+#include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "cri/list_collector.h"
 #include "cri/messages.h"
 #include "cri/observed_messages.h"
+#include "cri/stats_messages.h"
 #include "rpc/call.h"
 
 namespace denselet::cri {
@@ -16,68 +21,77 @@ namespace {
 
 using reactor::Done;
 
-// One list by its two calls. `Add` (void(T&, const Item&)) takes each object, on gRPC's thread.
-// Streamed messages have the items where `Parts` finds them, plain answers where `Items` does.
-template <class Call, class T, class Add>
+// One list by its two calls. `Take` (Status(T&, answer)) takes what came, all or a part, on gRPC's
+// thread.
+template <class Call, class T, class Take>
 void List(rpc::Client& client, Connection& connection, const Context& context,
-          typename Call::Request plain, T sum, Add add, Done<T> done) {
+          typename Call::Request plain, T sum, Take take, Done<T> done) {
   const auto unary = [](rpc::Client& to, const Context& with, typename Call::Request request,
-                        T start, Add take, Done<T> then) {
+                        T start, Take add, Done<T> then) {
     rpc::Call<typename Call::Response, T>(
         to, with, Call::Plain(), std::move(request),
-        [start = std::move(start), take](typename Call::Response& response) mutable -> Result<T> {
-          for (const auto& item : Call::Items(response)) take(start, item);
+        [start = std::move(start), add](typename Call::Response& response) mutable -> Result<T> {
+          if (const Status taken = add(start, response); !taken) return taken.error();
           return std::move(start);
         },
         std::move(then));
   };
   if (!connection.Streams(Call::kStream)) {
-    return unary(client, context, std::move(plain), std::move(sum), std::move(add),
+    return unary(client, context, std::move(plain), std::move(sum), std::move(take),
                  std::move(done));
   }
   typename Call::StreamRequest request;
-  *request.mutable_filter() = plain.filter();
+  if constexpr (requires { plain.filter(); }) *request.mutable_filter() = plain.filter();
   // Shared by the fold on gRPC's thread and by the end here, which comes after the last of it.
   auto parts = std::make_shared<T>(std::move(sum));
-  auto fold = [parts, add](Unit&, typename Call::StreamResponse& response) -> Status {
-    for (const auto& item : Call::Parts(response)) add(*parts, item);
-    return Ok();
+  auto fold = [parts, take](Unit&, typename Call::StreamResponse& response) {
+    return take(*parts, response);
   };
-  auto ended = [&client, &connection, context, plain = std::move(plain), add, parts, unary,
+  auto ended = [&client, &connection, context, plain = std::move(plain), take, parts, unary,
                 done = std::move(done)](Result<Unit> result) mutable {
     if (result) return done(std::move(*parts));
     if (result.error().code() != ErrorCode::kUnsupported) return done(result.error());
     connection.DoesNotStream(Call::kStream);
     // Nothing was added: a runtime that cannot, sends nothing.
-    unary(client, context, std::move(plain), std::move(*parts), std::move(add), std::move(done));
+    unary(client, context, std::move(plain), std::move(*parts), std::move(take), std::move(done));
   };
   rpc::CallForAll<typename Call::StreamResponse, Unit>(client, context, Call::Streamed(),
                                                        std::move(request), std::move(fold),
                                                        Done<Unit>(std::move(ended)));
 }
 
+// The objects of an answer, whichever of the two forms it has, one by one.
+template <class Call, class T, class Add>
+auto EachBy(Add add) {
+  return [add](T& all, const auto& answer) -> Status {
+    if constexpr (std::is_same_v<decltype(answer), const typename Call::Response&>) {
+      for (const auto& item : Call::Items(answer)) add(all, item);
+    } else {
+      for (const auto& item : Call::Parts(answer)) add(all, item);
+    }
+    return Ok();
+  };
+}
+
+// The two large ones are read from their bytes (list_collector.h).
 struct Sandboxes {
   using Request = pb::ListPodSandboxRequest;
-  using Response = pb::ListPodSandboxResponse;
+  using Response = grpc::ByteBuffer;
   using StreamRequest = pb::StreamPodSandboxesRequest;
-  using StreamResponse = pb::StreamPodSandboxesResponse;
+  using StreamResponse = grpc::ByteBuffer;
   static constexpr ListStream kStream = ListStream::kSandboxes;
   static const rpc::Method& Plain() { return methods::kListPodSandbox; }
   static const rpc::Method& Streamed() { return methods::kStreamPodSandboxes; }
-  static const auto& Items(const Response& response) { return response.items(); }
-  static const auto& Parts(const StreamResponse& response) { return response.pod_sandboxes(); }
 };
 
 struct Containers {
   using Request = pb::ListContainersRequest;
-  using Response = pb::ListContainersResponse;
+  using Response = grpc::ByteBuffer;
   using StreamRequest = pb::StreamContainersRequest;
-  using StreamResponse = pb::StreamContainersResponse;
+  using StreamResponse = grpc::ByteBuffer;
   static constexpr ListStream kStream = ListStream::kContainers;
   static const rpc::Method& Plain() { return methods::kListContainers; }
   static const rpc::Method& Streamed() { return methods::kStreamContainers; }
-  static const auto& Items(const Response& response) { return response.containers(); }
-  static const auto& Parts(const StreamResponse& response) { return response.containers(); }
 };
 
 struct Stats {
@@ -92,6 +106,32 @@ struct Stats {
   static const auto& Parts(const StreamResponse& response) { return response.container_stats(); }
 };
 
+struct PodStats {
+  using Request = pb::ListPodSandboxStatsRequest;
+  using Response = pb::ListPodSandboxStatsResponse;
+  using StreamRequest = pb::StreamPodSandboxStatsRequest;
+  using StreamResponse = pb::StreamPodSandboxStatsResponse;
+  static constexpr ListStream kStream = ListStream::kPodStats;
+  static const rpc::Method& Plain() { return methods::kListPodSandboxStats; }
+  static const rpc::Method& Streamed() { return methods::kStreamPodSandboxStats; }
+  static const auto& Items(const Response& response) { return response.stats(); }
+  static const auto& Parts(const StreamResponse& response) { return response.pod_sandbox_stats(); }
+};
+
+struct PodMetrics {
+  using Request = pb::ListPodSandboxMetricsRequest;
+  using Response = pb::ListPodSandboxMetricsResponse;
+  using StreamRequest = pb::StreamPodSandboxMetricsRequest;
+  using StreamResponse = pb::StreamPodSandboxMetricsResponse;
+  static constexpr ListStream kStream = ListStream::kPodMetrics;
+  static const rpc::Method& Plain() { return methods::kListPodSandboxMetrics; }
+  static const rpc::Method& Streamed() { return methods::kStreamPodSandboxMetrics; }
+  static const auto& Items(const Response& response) { return response.pod_metrics(); }
+  static const auto& Parts(const StreamResponse& response) {
+    return response.pod_sandbox_metrics();
+  }
+};
+
 struct Images {
   using Request = pb::ListImagesRequest;
   using Response = pb::ListImagesResponse;
@@ -104,8 +144,21 @@ struct Images {
   static const auto& Parts(const StreamResponse& response) { return response.images(); }
 };
 
-constexpr auto kCollect = [](ListCollector& collector, const auto& object) {
-  collector.Add(object);
+// `add` sees the bytes in one piece.
+template <class Add>
+Status WithBytes(const grpc::ByteBuffer& buffer, Add add) {
+  grpc::Slice slice;
+  if (!buffer.TrySingleSlice(&slice).ok() && !buffer.DumpToSingleSlice(&slice).ok()) {
+    return Error(ErrorCode::kCorrupt, "the answer has no bytes");
+  }
+  return add(std::string_view(reinterpret_cast<const char*>(slice.begin()), slice.size()));
+}
+
+constexpr auto kTakeSandboxes = [](ListCollector& all, const grpc::ByteBuffer& answer) {
+  return WithBytes(answer, [&all](std::string_view bytes) { return all.AddSandboxes(bytes); });
+};
+constexpr auto kTakeContainers = [](ListCollector& all, const grpc::ByteBuffer& answer) {
+  return WithBytes(answer, [&all](std::string_view bytes) { return all.AddContainers(bytes); });
 };
 
 }  // namespace
@@ -121,11 +174,11 @@ void ListAll(rpc::Client& client, Connection& connection, const Context& context
       done(Listed{.list = both->Take(), .unreadable = unreadable});
     };
     List<Containers>(client, connection, context, pb::ListContainersRequest(),
-                     *std::move(sandboxes), kCollect,
+                     *std::move(sandboxes), kTakeContainers,
                      Done<ListCollector>(std::move(with_containers)));
   };
   List<Sandboxes>(client, connection, context, pb::ListPodSandboxRequest(), ListCollector(),
-                  kCollect, Done<ListCollector>(std::move(with_sandboxes)));
+                  kTakeSandboxes, Done<ListCollector>(std::move(with_sandboxes)));
 }
 
 void ListStats(rpc::Client& client, Connection& connection, const Context& context,
@@ -146,7 +199,48 @@ void ListStats(rpc::Client& client, Connection& connection, const Context& conte
     done(std::move(all));
   };
   List<Stats>(client, connection, context, std::move(request), std::vector<sync::ContainerStats>(),
-              add, Done<std::vector<sync::ContainerStats>>(std::move(sorted)));
+              EachBy<Stats, std::vector<sync::ContainerStats>>(add),
+              Done<std::vector<sync::ContainerStats>>(std::move(sorted)));
+}
+
+void ListPodStats(rpc::Client& client, Connection& connection, const Context& context,
+                  const std::optional<SandboxId>& only, Done<std::vector<sync::PodStats>> done) {
+  pb::ListPodSandboxStatsRequest request;
+  if (only) request.mutable_filter()->set_id(only->value());
+  const auto add = [](std::vector<sync::PodStats>& all, const pb::PodSandboxStats& stats) {
+    std::optional<sync::PodStats> read = ReadPodStats(stats);
+    if (!read) return;
+    std::ranges::sort(read->containers, [](const auto& a, const auto& b) {
+      return std::tie(a.name, b.attempt, a.id) < std::tie(b.name, a.attempt, b.id);
+    });
+    all.push_back(std::move(*read));
+  };
+  auto sorted = [done = std::move(done)](Result<std::vector<sync::PodStats>> all) mutable {
+    if (all) {
+      std::ranges::sort(*all, [](const auto& a, const auto& b) {
+        return std::tie(a.pod.uid, b.attempt, a.id) < std::tie(b.pod.uid, a.attempt, b.id);
+      });
+    }
+    done(std::move(all));
+  };
+  List<PodStats>(client, connection, context, std::move(request), std::vector<sync::PodStats>(),
+                 EachBy<PodStats, std::vector<sync::PodStats>>(add),
+                 Done<std::vector<sync::PodStats>>(std::move(sorted)));
+}
+
+void ListPodMetrics(rpc::Client& client, Connection& connection, const Context& context,
+                    Done<std::vector<sync::PodMetrics>> done) {
+  const auto add = [](std::vector<sync::PodMetrics>& all, const pb::PodSandboxMetrics& metrics) {
+    all.push_back(ReadPodMetrics(metrics));
+  };
+  auto sorted = [done = std::move(done)](Result<std::vector<sync::PodMetrics>> all) mutable {
+    if (all) std::ranges::sort(*all, {}, &sync::PodMetrics::sandbox);
+    done(std::move(all));
+  };
+  List<PodMetrics>(client, connection, context, pb::ListPodSandboxMetricsRequest(),
+                   std::vector<sync::PodMetrics>(),
+                   EachBy<PodMetrics, std::vector<sync::PodMetrics>>(add),
+                   Done<std::vector<sync::PodMetrics>>(std::move(sorted)));
 }
 
 void ListImages(rpc::Client& client, Connection& connection, const Context& context,
@@ -159,7 +253,8 @@ void ListImages(rpc::Client& client, Connection& connection, const Context& cont
     done(std::move(all));
   };
   List<Images>(client, connection, context, pb::ListImagesRequest(),
-               std::vector<sync::ObservedImage>(), add,
+               std::vector<sync::ObservedImage>(),
+               EachBy<Images, std::vector<sync::ObservedImage>>(add),
                Done<std::vector<sync::ObservedImage>>(std::move(sorted)));
 }
 

@@ -1,5 +1,5 @@
 // Lists of everything: in parts where the runtime can send them so (a message of 16 MiB is the end
-// of the plain calls), else in one. A runtime that cannot says so once.
+// of the plain calls), else in one. A runtime that cannot is asked again every few minutes.
 //
 // On one shard; the answers are read on gRPC's threads.
 #pragma once
@@ -30,6 +30,11 @@ void ListAll(rpc::Client& client, Connection& connection, const Context& context
 void ListStats(rpc::Client& client, Connection& connection, const Context& context,
                const std::optional<SandboxId>& only,
                reactor::Done<std::vector<sync::ContainerStats>> done);
+void ListPodStats(rpc::Client& client, Connection& connection, const Context& context,
+                  const std::optional<SandboxId>& only,
+                  reactor::Done<std::vector<sync::PodStats>> done);
+void ListPodMetrics(rpc::Client& client, Connection& connection, const Context& context,
+                    reactor::Done<std::vector<sync::PodMetrics>> done);
 void ListImages(rpc::Client& client, Connection& connection, const Context& context,
                 reactor::Done<std::vector<sync::ObservedImage>> done);
 

@@ -4,12 +4,74 @@
 #include <utility>
 
 #include "cri/messages.h"
+#include "cri/names.h"
 #include "cri/observed_messages.h"
 #include "cri/values.h"
+#include "kube/api/codec/wire_reader.h"
 
 namespace denselet::cri {
 
 namespace {
+
+using kube::WireField;
+using kube::WireReader;
+
+// Numbers of fields in CRI's api.proto; tests compare what is read by them with the messages.
+constexpr uint32_t kItems = 1;  // of all four answers
+struct SandboxField {
+  enum : uint32_t { kId = 1, kMetadata = 2, kState = 3, kCreatedAt = 4, kLabels = 5 };
+};
+struct SandboxMetadataField {
+  enum : uint32_t { kName = 1, kNamespace = 3, kAttempt = 4 };
+};
+struct ContainerField {
+  enum : uint32_t { kId = 1, kSandbox = 2, kMetadata = 3, kState = 6, kCreatedAt = 7, kLabels = 8 };
+};
+struct ContainerMetadataField {
+  enum : uint32_t { kName = 1, kAttempt = 2 };
+};
+
+// As protobuf does, a field that is not of its type is none of ours.
+bool IsBytes(const WireField& field) { return field.type == WireField::Type::kBytes; }
+bool IsNumber(const WireField& field) { return field.type == WireField::Type::kVarint; }
+
+void Set(std::string_view& text, const WireField& field) {
+  if (IsBytes(field)) text = field.bytes;
+}
+void Set(uint32_t& number, const WireField& field) {
+  if (IsNumber(field)) number = static_cast<uint32_t>(field.value);
+}
+void Set(int& number, const WireField& field) {
+  if (IsNumber(field)) number = static_cast<int>(field.value);
+}
+void Set(int64_t& number, const WireField& field) {
+  if (IsNumber(field)) number = static_cast<int64_t>(field.value);
+}
+
+// `each` (Status(const WireField&)) sees the fields of a message.
+template <class Each>
+Status ForFields(std::string_view message, const char* what, Each each) {
+  WireReader reader(message);
+  WireField field;
+  while (reader.Next(field)) {
+    if (const Status taken = each(field); !taken) return taken;
+  }
+  return reader.ToStatus(what);
+}
+
+struct Label {
+  std::string_view key, value;
+};
+
+// An entry of a map is a message of two fields.
+Status ReadLabel(const WireField& entry, Label& label) {
+  if (!IsBytes(entry)) return Ok();
+  return ForFields(entry.bytes, "label", [&label](const WireField& field) {
+    if (field.number == 1) Set(label.key, field);
+    if (field.number == 2) Set(label.value, field);
+    return Ok();
+  });
+}
 
 // Sorted, so what came twice stands side by side.
 template <class Objects>
@@ -21,45 +83,122 @@ void DropRepeated(Objects& objects) {
 
 }  // namespace
 
-sync::ListedPod& ListCollector::PodOf(const sync::PodIdentity& pod) {
-  const auto [found, is_new] = index_.try_emplace(pod.uid, list_.pods.size());
-  if (is_new) list_.pods.push_back({.pod = pod});
-  return list_.pods[found->second];
+Result<ListCollector::Sandbox> ListCollector::ReadSandbox(std::string_view wire) {
+  Sandbox sandbox;
+  const auto metadata = [&sandbox](const WireField& field) {
+    if (field.number == SandboxMetadataField::kName) Set(sandbox.name, field);
+    if (field.number == SandboxMetadataField::kNamespace) Set(sandbox.ns, field);
+    if (field.number == SandboxMetadataField::kAttempt) Set(sandbox.attempt, field);
+    return Ok();
+  };
+  const Status read = ForFields(wire, "sandbox", [&](const WireField& field) {
+    if (field.number == SandboxField::kId) Set(sandbox.id, field);
+    if (field.number == SandboxField::kState) Set(sandbox.state, field);
+    if (field.number == SandboxField::kCreatedAt) Set(sandbox.created_at, field);
+    if (field.number == SandboxField::kMetadata && IsBytes(field)) {
+      sandbox.has_metadata = true;
+      return ForFields(field.bytes, "metadata", metadata);
+    }
+    if (field.number != SandboxField::kLabels) return Ok();
+    Label label;
+    const Status labelled = ReadLabel(field, label);
+    if (label.key == kPodUidLabel) sandbox.uid = label.value;
+    return labelled;
+  });
+  if (!read) return read.error();
+  return sandbox;
 }
 
-void ListCollector::Add(const pb::PodSandbox& sandbox) {
-  sync::PodIdentity owner = OwnerOf(sandbox);
-  if (owner.uid.empty()) return;
-  if (sandbox.id().empty() || !sandbox.has_metadata()) {
-    ++unreadable_;
-    return;
-  }
-  sync::ListedPod& pod = PodOf(owner);
-  pod.sandboxes.push_back({
-      .pod = std::move(owner),
-      .id = SandboxId(sandbox.id()),
-      .attempt = sandbox.metadata().attempt(),
-      .state = StateOf(sandbox.state()),
-      .created = TimeOf(sandbox.created_at()),
+Result<ListCollector::Container> ListCollector::ReadContainer(std::string_view wire) {
+  Container container;
+  const auto metadata = [&container](const WireField& field) {
+    if (field.number == ContainerMetadataField::kName) Set(container.name, field);
+    if (field.number == ContainerMetadataField::kAttempt) Set(container.attempt, field);
+    return Ok();
+  };
+  const Status read = ForFields(wire, "container", [&](const WireField& field) {
+    if (field.number == ContainerField::kId) Set(container.id, field);
+    if (field.number == ContainerField::kSandbox) Set(container.sandbox, field);
+    if (field.number == ContainerField::kState) Set(container.state, field);
+    if (field.number == ContainerField::kCreatedAt) Set(container.created_at, field);
+    if (field.number == ContainerField::kMetadata && IsBytes(field)) {
+      return ForFields(field.bytes, "metadata", metadata);
+    }
+    if (field.number != ContainerField::kLabels) return Ok();
+    Label label;
+    const Status labelled = ReadLabel(field, label);
+    if (label.key == kPodUidLabel) container.uid = label.value;
+    if (label.key == kPodNamespaceLabel) container.pod_ns = label.value;
+    if (label.key == kPodNameLabel) container.pod_name = label.value;
+    return labelled;
+  });
+  if (!read) return read.error();
+  return container;
+}
+
+Status ListCollector::AddSandboxes(std::string_view answer) {
+  return ForFields(answer, "list of sandboxes", [this](const WireField& field) -> Status {
+    if (field.number != kItems || !IsBytes(field)) return Ok();
+    const Result<Sandbox> sandbox = ReadSandbox(field.bytes);
+    if (!sandbox) return sandbox.error();
+    Add(*sandbox);
+    return Ok();
   });
 }
 
-void ListCollector::Add(const pb::Container& container) {
-  sync::PodIdentity owner = OwnerOf(container);
-  if (owner.uid.empty()) return;
-  if (container.id().empty() || container.metadata().name().empty()) {
+Status ListCollector::AddContainers(std::string_view answer) {
+  return ForFields(answer, "list of containers", [this](const WireField& field) -> Status {
+    if (field.number != kItems || !IsBytes(field)) return Ok();
+    const Result<Container> container = ReadContainer(field.bytes);
+    if (!container) return container.error();
+    Add(*container);
+    return Ok();
+  });
+}
+
+sync::ListedPod& ListCollector::PodOf(std::string_view uid, std::string_view ns,
+                                      std::string_view name) {
+  if (const auto found = index_.find(uid); found != index_.end()) {
+    return list_.pods[found->second];
+  }
+  index_.emplace(uid, list_.pods.size());
+  list_.pods.push_back({.pod = {.ref = {.ns = std::string(ns), .name = std::string(name)},
+                                .uid = PodUid(std::string(uid))}});
+  return list_.pods.back();
+}
+
+void ListCollector::Add(const Sandbox& sandbox) {
+  if (sandbox.uid.empty()) return;
+  if (sandbox.id.empty() || !sandbox.has_metadata) {
     ++unreadable_;
     return;
   }
-  sync::ListedPod& pod = PodOf(owner);
+  sync::ListedPod& pod = PodOf(sandbox.uid, sandbox.ns, sandbox.name);
+  pod.sandboxes.push_back({
+      .pod = {.ref = {.ns = std::string(sandbox.ns), .name = std::string(sandbox.name)},
+              .uid = PodUid(std::string(sandbox.uid))},
+      .id = SandboxId(std::string(sandbox.id)),
+      .attempt = sandbox.attempt,
+      .state = StateOf(static_cast<pb::PodSandboxState>(sandbox.state)),
+      .created = TimeOf(sandbox.created_at),
+  });
+}
+
+void ListCollector::Add(const Container& container) {
+  if (container.uid.empty()) return;
+  if (container.id.empty() || container.name.empty()) {
+    ++unreadable_;
+    return;
+  }
+  sync::ListedPod& pod = PodOf(container.uid, container.pod_ns, container.pod_name);
   pod.containers.push_back({
-      .pod = std::move(owner.uid),
-      .id = ContainerId(container.id()),
-      .sandbox = SandboxId(container.pod_sandbox_id()),
-      .name = container.metadata().name(),
-      .attempt = container.metadata().attempt(),
-      .state = StateOf(container.state()),
-      .created = TimeOf(container.created_at()),
+      .pod = PodUid(std::string(container.uid)),
+      .id = ContainerId(std::string(container.id)),
+      .sandbox = SandboxId(std::string(container.sandbox)),
+      .name = std::string(container.name),
+      .attempt = container.attempt,
+      .state = StateOf(static_cast<pb::ContainerState>(container.state)),
+      .created = TimeOf(container.created_at),
   });
 }
 

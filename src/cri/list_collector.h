@@ -1,5 +1,8 @@
-// Builds the list of everything from the runtime's messages, which come in any order and in any
-// number of parts: each message is read where it arrives and need not be kept.
+// Builds the list of everything from the runtime's answers, which come in any order and in any
+// number of parts: each is read where it arrives and need not be kept.
+//
+// The bytes are read as they stand. Of an object a list needs five fields and one label; as
+// messages its image, its other labels and its annotations would be most of the work.
 //
 // A plain value, on any thread. Objects that are not a pod's of ours are passed over; those that
 // are but have no id, name or metadata are left out and counted.
@@ -7,28 +10,58 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 
-#include "base/ids.h"
-#include "cri/fwd.h"
+#include "base/result.h"
 #include "sync/ports/runtime.h"
 
 namespace denselet::cri {
 
 class ListCollector {
  public:
-  void Add(const pb::PodSandbox& sandbox);
-  void Add(const pb::Container& container);
+  // Answers to ListPodSandbox and ListContainers, or parts of those to StreamPodSandboxes and
+  // StreamContainers, on the wire. kCorrupt: it is no such thing; what stood before the fault may
+  // have been taken.
+  Status AddSandboxes(std::string_view answer);
+  Status AddContainers(std::string_view answer);
 
   // Sorted; an object that came twice is there once. The collector is empty after that.
   sync::RuntimeList Take();
   size_t unreadable() const { return unreadable_; }
 
  private:
-  sync::ListedPod& PodOf(const sync::PodIdentity& pod);
+  // Of one object: views into the answer.
+  struct Sandbox {
+    std::string_view id = {}, uid = {}, ns = {}, name = {};
+    uint32_t attempt = 0;
+    int state = 0;
+    int64_t created_at = 0;
+    bool has_metadata = false;
+  };
+  struct Container {
+    std::string_view id = {}, sandbox = {}, name = {};
+    std::string_view uid = {}, pod_ns = {}, pod_name = {};
+    uint32_t attempt = 0;
+    int state = 0;
+    int64_t created_at = 0;
+  };
+  // So that nothing is copied for a look-up: most objects belong to a pod that is there already.
+  struct UidHash {
+    using is_transparent = void;
+    size_t operator()(std::string_view uid) const { return std::hash<std::string_view>()(uid); }
+  };
+
+  static Result<Sandbox> ReadSandbox(std::string_view wire);
+  static Result<Container> ReadContainer(std::string_view wire);
+  void Add(const Sandbox& sandbox);
+  void Add(const Container& container);
+  sync::ListedPod& PodOf(std::string_view uid, std::string_view ns, std::string_view name);
 
   sync::RuntimeList list_;
-  std::unordered_map<PodUid, size_t> index_;  // of list_.pods
+  std::unordered_map<std::string, size_t, UidHash, std::equal_to<>> index_;  // of list_.pods
   size_t unreadable_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "cri/methods.h"
 
+#include <algorithm>
 #include <string>
 
 namespace denselet::cri {
@@ -61,6 +62,11 @@ enum : uint16_t {
   kPortForwardId,
   kListContainerStatsId,
   kStreamContainerStatsId,
+  kListPodSandboxStatsId,
+  kStreamPodSandboxStatsId,
+  kListMetricDescriptorsId,
+  kListPodSandboxMetricsId,
+  kStreamPodSandboxMetricsId,
   kGetContainerEventsId,
   kListImagesId,
   kStreamImagesId,
@@ -149,6 +155,19 @@ const rpc::Method kListContainerStats = {RUNTIME(ListContainerStats), "list_cont
                                          kListContainerStatsId, kList, kReads};
 const rpc::Method kStreamContainerStats = {RUNTIME(StreamContainerStats), "list_container_stats",
                                            kStreamContainerStatsId, kList, kReads};
+const rpc::Method kListPodSandboxStats = {RUNTIME(ListPodSandboxStats), "list_podsandbox_stats",
+                                          kListPodSandboxStatsId, kList, kReads};
+const rpc::Method kStreamPodSandboxStats = {RUNTIME(StreamPodSandboxStats), "list_podsandbox_stats",
+                                            kStreamPodSandboxStatsId, kList, kReads};
+const rpc::Method kListMetricDescriptors = {RUNTIME(ListMetricDescriptors),
+                                            "list_metric_descriptors", kListMetricDescriptorsId,
+                                            kList, kReads};
+const rpc::Method kListPodSandboxMetrics = {RUNTIME(ListPodSandboxMetrics),
+                                            "list_podsandbox_metrics", kListPodSandboxMetricsId,
+                                            kList, kReads};
+const rpc::Method kStreamPodSandboxMetrics = {RUNTIME(StreamPodSandboxMetrics),
+                                              "list_podsandbox_metrics", kStreamPodSandboxMetricsId,
+                                              kList, kReads};
 const rpc::Method kGetContainerEvents = {RUNTIME(GetContainerEvents), "get_container_events",
                                          kGetContainerEventsId, kEvents, kReads};
 
@@ -171,14 +190,16 @@ const rpc::Method kImageFsInfo = {IMAGE(ImageFsInfo), "image_fs_info", kImageFsI
 }  // namespace methods
 
 // Limits of the whole process, where containerd on an ordinary disk was seen to gain nothing from
-// more. What takes long by its nature (a pull, a command, the stream) is no sign of load.
+// more. What takes long by its nature (a pull, a command, the stream) is no sign of load. Never
+// less than a quarter of where a class begins: pods whose calls hang must leave room for the
+// others.
 std::array<rpc::ClassOptions, kCallClasses> CallClasses(Duration request_timeout) {
   const Duration t = request_timeout;
   const auto of = [t](std::string_view name, uint32_t start, uint32_t max, Duration slow_after) {
     return rpc::ClassOptions{.name = name,
                              .deadline = t,
                              .wait_max = t,
-                             .limits = {.limit_min = 1,
+                             .limits = {.limit_min = std::max(1u, start / 4),
                                         .limit_max = max,
                                         .limit_start = start,
                                         .queue_max = 2048,

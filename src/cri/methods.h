@@ -39,6 +39,8 @@ extern const rpc::Method kCreateContainer, kStartContainer, kStopContainer, kRem
 extern const rpc::Method kUpdateContainerResources, kReopenContainerLog, kCheckpointContainer;
 extern const rpc::Method kExecSync, kExec, kAttach, kPortForward;
 extern const rpc::Method kListContainerStats, kStreamContainerStats;
+extern const rpc::Method kListPodSandboxStats, kStreamPodSandboxStats;
+extern const rpc::Method kListMetricDescriptors, kListPodSandboxMetrics, kStreamPodSandboxMetrics;
 extern const rpc::Method kGetContainerEvents;
 extern const rpc::Method kListImages, kStreamImages, kImageStatus, kPullImage, kRemoveImage;
 extern const rpc::Method kImageFsInfo;

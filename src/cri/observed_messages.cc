@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/quoted.h"
+#include "cri/labels.h"
 #include "cri/messages.h"
 #include "cri/names.h"
 #include "cri/spec_messages.h"
@@ -34,14 +35,6 @@ const std::string& Value(const Map& map, std::string_view key) {
   return found == map.end() ? kNone : found->second;
 }
 
-// Null: there is none. Without an allocation a look-up: lists have thousands.
-template <class Map>
-const std::string* PodUidLabel(const Map& labels) {
-  static const std::string kKey(kPodUidLabel);
-  const auto found = labels.find(kKey);
-  return found == labels.end() || found->second.empty() ? nullptr : &found->second;
-}
-
 template <class T, class Map>
 std::optional<T> Number(const Map& map, std::string_view key, int base = 10) {
   const std::string& text = Value(map, key);
@@ -53,11 +46,6 @@ std::optional<T> Number(const Map& map, std::string_view key, int base = 10) {
 
 std::optional<int64_t> IfSet(int64_t value) {
   return value == 0 ? std::nullopt : std::optional(value);
-}
-
-template <class Message>
-std::optional<uint64_t> IfSet(bool has, const Message& value) {
-  return has ? std::optional<uint64_t>(value.value()) : std::nullopt;
 }
 
 bool IsAddress(const std::string& text) {
@@ -145,18 +133,6 @@ sync::FilesystemUsage ReadFilesystem(const pb::FilesystemUsage& usage) {
   return {.mountpoint = usage.fs_id().mountpoint(),
           .used_bytes = usage.used_bytes().value(),
           .inodes_used = usage.inodes_used().value()};
-}
-
-sync::MemoryStats ReadMemory(const pb::MemoryUsage& memory) {
-  return {
-      .at = TimeOf(memory.timestamp()),
-      .working_set_bytes = IfSet(memory.has_working_set_bytes(), memory.working_set_bytes()),
-      .available_bytes = IfSet(memory.has_available_bytes(), memory.available_bytes()),
-      .usage_bytes = IfSet(memory.has_usage_bytes(), memory.usage_bytes()),
-      .rss_bytes = IfSet(memory.has_rss_bytes(), memory.rss_bytes()),
-      .page_faults = IfSet(memory.has_page_faults(), memory.page_faults()),
-      .major_page_faults = IfSet(memory.has_major_page_faults(), memory.major_page_faults()),
-  };
 }
 
 // Sandboxes by descending attempt, containers by name and descending attempt. Of several with the
@@ -304,39 +280,6 @@ sync::ImageFilesystems ReadFilesystems(const pb::ImageFsInfoResponse& response) 
     filesystems.containers.push_back(ReadFilesystem(usage));
   }
   return filesystems;
-}
-
-std::optional<sync::ContainerStats> ReadStats(const pb::ContainerStats& stats) {
-  const pb::ContainerAttributes& attributes = stats.attributes();
-  const std::string* uid = PodUidLabel(attributes.labels());
-  if (uid == nullptr || attributes.id().empty()) return std::nullopt;
-  sync::ContainerStats read = {.pod = PodUid(*uid),
-                               .id = ContainerId(attributes.id()),
-                               .name = attributes.metadata().name(),
-                               .attempt = attributes.metadata().attempt()};
-  if (stats.has_cpu()) {
-    const pb::CpuUsage& cpu = stats.cpu();
-    read.cpu = {
-        .at = TimeOf(cpu.timestamp()),
-        .usage_core_ns = IfSet(cpu.has_usage_core_nano_seconds(), cpu.usage_core_nano_seconds()),
-        .usage_nano_cores = IfSet(cpu.has_usage_nano_cores(), cpu.usage_nano_cores())};
-  }
-  if (stats.has_memory()) read.memory = ReadMemory(stats.memory());
-  if (stats.has_swap()) {
-    const pb::SwapUsage& swap = stats.swap();
-    read.swap = {
-        .at = TimeOf(swap.timestamp()),
-        .available_bytes = IfSet(swap.has_swap_available_bytes(), swap.swap_available_bytes()),
-        .usage_bytes = IfSet(swap.has_swap_usage_bytes(), swap.swap_usage_bytes())};
-  }
-  if (stats.has_writable_layer()) {
-    const pb::FilesystemUsage& layer = stats.writable_layer();
-    read.writable_layer = {.at = TimeOf(layer.timestamp()),
-                           .mountpoint = layer.fs_id().mountpoint(),
-                           .used_bytes = IfSet(layer.has_used_bytes(), layer.used_bytes()),
-                           .inodes_used = IfSet(layer.has_inodes_used(), layer.inodes_used())};
-  }
-  return read;
 }
 
 void Sort(sync::ObservedPod& pod) { SortPod(pod); }

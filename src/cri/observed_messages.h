@@ -15,7 +15,6 @@
 #include "sync/ports/image_service.h"
 #include "sync/ports/observed_pod.h"
 #include "sync/ports/runtime.h"
-#include "sync/ports/runtime_stats.h"
 
 namespace denselet::cri {
 
@@ -40,9 +39,6 @@ sync::ObservedImage ReadImage(const pb::Image& image);
 // As the answer to a question for one image: with an id and a size.
 Result<sync::ObservedImage> ReadFoundImage(const pb::Image& image, const std::string& asked);
 sync::ImageFilesystems ReadFilesystems(const pb::ImageFsInfoResponse& response);
-
-// Nothing: it is not a pod's of ours.
-std::optional<sync::ContainerStats> ReadStats(const pb::ContainerStats& stats);
 
 // The order that sync/ports promises.
 void Sort(sync::ObservedPod& pod);

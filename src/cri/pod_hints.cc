@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "base/check.h"
-
 namespace denselet::cri {
 
 namespace {
@@ -26,12 +24,30 @@ PodHints::~PodHints() {
   delete bell_.exchange(nullptr);  // gives its place back
 }
 
+void PodHints::Marks::Take(Marks other) {
+  events += other.events;
+  all = all || other.all;
+  pods.merge(other.pods);
+  if (pods.size() > kMarksMax) all = true;
+  if (all) pods.clear();
+  for (const int64_t stamp : other.created_at) {
+    if (created_at.size() < kStampsMax) created_at.push_back(stamp);
+  }
+}
+
+// A set that somebody else put back meanwhile, of a stream that is about to end, is taken along.
 template <class Change>
 void PodHints::Add(Change change) {
   std::unique_ptr<Marks> marks(marks_.exchange(nullptr));
   if (marks == nullptr) marks = std::make_unique<Marks>();
   change(*marks);
-  CHECK(marks_.exchange(marks.release()) == nullptr);  // nobody else puts one there
+  while (true) {
+    Marks* empty = nullptr;
+    if (marks_.compare_exchange_strong(empty, marks.get())) break;
+    const std::unique_ptr<Marks> others(marks_.exchange(nullptr));
+    if (others != nullptr) marks->Take(std::move(*others));
+  }
+  (void)marks.release();
   Ring();
 }
 

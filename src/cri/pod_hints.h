@@ -37,7 +37,7 @@ class PodHints : public std::enable_shared_from_this<PodHints> {
                                         MetricSet<CriMetric>& metrics);
   ~PodHints();
 
-  // On gRPC's thread, one call at a time.
+  // On any thread.
   void Mark(const PodUid& pod, int64_t created_at);
   void MarkAll();
 
@@ -54,6 +54,8 @@ class PodHints : public std::enable_shared_from_this<PodHints> {
     bool all = false;
     uint64_t events = 0;
     std::vector<int64_t> created_at = {};
+
+    void Take(Marks other);
   };
 
   PodHints(reactor::Shard& shard, sync::RuntimeEventsUser& user, MetricSet<CriMetric>& metrics)

@@ -10,11 +10,13 @@
 namespace denselet::rpc {
 namespace {
 
-// What the end of a call says about how much the other side can bear.
-Limiter::Verdict VerdictOf(const std::optional<Failure>& failure) {
+// What the end of a call says about how much the other side can bear. A timeout before our own is
+// the other side's word about something else: a command that took too long, say.
+Limiter::Verdict VerdictOf(const std::optional<Failure>& failure, Duration took, Duration timeout) {
   if (!failure) return Limiter::Verdict::kAnswered;
   switch (failure->code) {
     case GrpcCode::kDeadlineExceeded:
+      if (took < timeout) return Limiter::Verdict::kAnswered;
       return failure->sent ? Limiter::Verdict::kOverload : Limiter::Verdict::kNone;
     case GrpcCode::kResourceExhausted:
       return Limiter::Verdict::kOverload;
@@ -217,11 +219,12 @@ void ClientCore::Send(Class& of, const Limiter::Turn& turn, SlotKey key) {
       of.options.deadline == Duration::max()
           ? Duration::max()
           : After(TimePoint(of.options.deadline), call.expected).time_since_epoch();
+  call.timeout = std::min(limit, call.context.Left(now));
   const Trace trace =
       call.context.trace.valid() ? call.context.trace.Child(random_) : Trace::Start(random_);
   // Nothing runs back in here from Begin, but its own copy keeps the operation whatever it does.
   const std::shared_ptr<Operation> operation = call.operation;
-  operation->Begin({endpoint_, trace.TraceParent(), std::min(limit, call.context.Left(now))},
+  operation->Begin({endpoint_, trace.TraceParent(), call.timeout},
                    {std::move(*slot), weak_from_this(), key}, operation);
 }
 
@@ -301,7 +304,7 @@ void ClientCore::OnEnded(SlotKey key) {
 void ClientCore::Judge(const Call& call, TimePoint now) {
   const Duration took = std::max(call.operation->ended_at() - call.sent_at, Duration::zero());
   const std::optional<Failure>& failure = call.operation->failure();
-  const Limiter::Verdict verdict = VerdictOf(failure);
+  const Limiter::Verdict verdict = VerdictOf(failure, took, call.timeout);
   const bool unreachable = failure && failure->code == GrpcCode::kUnavailable && !failure->sent;
   if (unreachable) endpoint_.OnUnreachable(now);
   if (verdict == Limiter::Verdict::kAnswered) endpoint_.OnReachable(now);

@@ -53,6 +53,7 @@ class ClientCore : public std::enable_shared_from_this<ClientCore> {
     CancelRegistration cancel = {};
     bool cancelled = false;
     TimePoint sent_at = {};
+    Duration timeout = {};            // from then on
     std::optional<Error> error = {};  // of kEnding
   };
 

@@ -20,6 +20,9 @@ namespace denselet::rpc {
 namespace {
 
 constexpr std::string_view kScheme = "unix:";
+// What the other side may send of one answer before we have read any: the 64 KiB that HTTP/2 begins
+// with make a list of two megabytes wait thirty times.
+constexpr int kWindowBytes = 4 << 20;
 constexpr int kErrorTextBytesMax = 1 << 20;  // servers put their whole story into a status
 
 int ToMilliseconds(Duration d) {
@@ -35,6 +38,7 @@ grpc::ChannelArguments ArgumentsOf(const EndpointOptions& options) {
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, ToMilliseconds(options.connect_backoff_max));
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, ToMilliseconds(options.connect_timeout));
   arguments.SetInt(GRPC_ARG_MAX_METADATA_SIZE, kErrorTextBytesMax);
+  arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kWindowBytes);
   arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, "localhost");
   // Two endpoints of one address have a connection each: one that is filled by a long answer does
   // not hold up the other.

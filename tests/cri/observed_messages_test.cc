@@ -299,25 +299,6 @@ TEST(ObservedMessages, AnImageIsReadWhole) {
   EXPECT_EQ(ReadFoundImage(image, "app").error().code(), ErrorCode::kCorrupt);
 }
 
-TEST(ObservedMessages, StatisticsTellWhatIsNotThere) {
-  pb::ContainerStats stats;
-  EXPECT_EQ(ReadStats(stats), std::nullopt);
-  stats.mutable_attributes()->set_id("c1");
-  EXPECT_EQ(ReadStats(stats), std::nullopt);  // nobody's
-  (*stats.mutable_attributes()->mutable_labels())["io.kubernetes.pod.uid"] = "uid-1";
-  stats.mutable_attributes()->mutable_metadata()->set_name("app");
-  stats.mutable_cpu()->mutable_usage_core_nano_seconds()->set_value(0);
-  stats.mutable_writable_layer()->mutable_fs_id()->set_mountpoint("/var/lib");
-  stats.mutable_writable_layer()->mutable_used_bytes()->set_value(4096);
-  const auto read = ReadStats(stats);
-  ASSERT_TRUE(read);
-  EXPECT_EQ(read->cpu->usage_core_ns, 0u);
-  EXPECT_EQ(read->cpu->usage_nano_cores, std::nullopt);
-  EXPECT_EQ(read->memory, std::nullopt);
-  EXPECT_EQ(read->writable_layer->used_bytes, 4096u);
-  EXPECT_EQ(read->writable_layer->inodes_used, std::nullopt);
-}
-
 TEST(ObservedMessages, AnEventSaysWhoseItIsAsWellAsItCan) {
   pb::ContainerEventResponse event;
   EXPECT_EQ(OwnerOf(event), std::nullopt);

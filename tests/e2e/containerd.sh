@@ -65,7 +65,7 @@ take_options() {
 choose_runtime() {
   case $version in
     1.7) bin=/usr/bin ;;
-    1.6) bin=$("$here/containerd/older_runtime.sh" "$cache") || die "there is no containerd 1.6 to be had here" ;;
+    1.6) bin=$("$here/containerd/older_runtime.sh" "$cache") || exit $? ;;
     *) die "there is no version '$version': 1.7 or 1.6" ;;
   esac
   [ -x "$bin/containerd" ] || die "there is no $bin/containerd; ./dev setup brings it"

@@ -55,9 +55,11 @@ class CriTest : public reactor::ShardTest {
   }
 
   void Connect(Duration request_timeout = Minutes(2)) {
-    auto made = Connection::Make(
-        {.runtime_endpoint = "unix://" + folder_ + "/s", .request_timeout = request_timeout},
-        clock_);
+    Connect(ConnectionOptions{.runtime_endpoint = "unix://" + folder_ + "/s",
+                              .request_timeout = request_timeout});
+  }
+  void Connect(const ConnectionOptions& options) {
+    auto made = Connection::Make(options, clock_);
     ASSERT_TRUE(made) << made.error().message();
     connection_ = *std::move(made);
     cri_ = std::make_unique<CriShard>(shard_, *connection_, random_, log());

@@ -130,6 +130,50 @@ TEST_P(CriRuntimeTest, ARuntimeThatCannotStreamListsIsAskedOnce) {
   EXPECT_EQ(server_->calls("ListContainers"), 3);
 }
 
+TEST_P(CriRuntimeTest, ARuntimeThatLearnsToStreamListsIsFoundOut) {
+  server_->SetListStreams(false);
+  Connect({.runtime_endpoint = folder_ + "/s", .stream_retry_pause = Milliseconds(50)});
+  ASSERT_TRUE(List());
+  ASSERT_EQ(server_->calls("ListContainers"), 1);
+  server_->SetListStreams(true);
+  ASSERT_TRUE(RunUntil([&] {
+    const int plain = server_->calls("ListContainers");
+    return static_cast<bool>(List()) && server_->calls("ListContainers") == plain;
+  }));
+  EXPECT_EQ(server_->calls("StreamContainers"), 2);
+}
+
+TEST_P(CriRuntimeTest, ImagesMayBeServedBySomebodyElse) {
+  CriServer other(folder_ + "/images");
+  Connect({.runtime_endpoint = folder_ + "/s", .image_endpoint = "unix:" + folder_ + "/images"});
+  ASSERT_TRUE(Wait<std::string>([&](auto done) {
+    cri_->images().Pull({}, {.image = "app"}, {}, SandboxOf("p1"), std::move(done));
+  }));
+  ASSERT_TRUE(Run(SandboxOf("p1")));
+  EXPECT_EQ(other.calls("PullImage"), 1);
+  EXPECT_EQ(other.calls("RunPodSandbox"), 0);
+  EXPECT_EQ(server_->calls("PullImage"), 0);
+  EXPECT_EQ(server_->calls("RunPodSandbox"), 1);
+  // One of them is gone: the other still serves.
+  server_.reset();
+  EXPECT_TRUE(Wait<std::vector<sync::ObservedImage>>(
+      [&](auto done) { cri_->images().List({}, std::move(done)); }));
+  EXPECT_FALSE(Run(SandboxOf("p2")));
+  cri_.reset();
+}
+
+TEST_P(CriRuntimeTest, AnEndpointThatIsNoSocketIsRefusedByName) {
+  for (const char* wrong : {"", "relative.sock", "tcp://127.0.0.1:1", "npipe:////./pipe/x"}) {
+    const auto made = Connection::Make({.runtime_endpoint = wrong}, clock_);
+    ASSERT_FALSE(made) << wrong;
+    EXPECT_EQ(made.error().code(), ErrorCode::kInvalid);
+  }
+  const auto images =
+      Connection::Make({.runtime_endpoint = folder_ + "/s", .image_endpoint = "no"}, clock_);
+  ASSERT_FALSE(images);
+  EXPECT_THAT(images.error().message(), HasSubstr("image service endpoint \"no\""));
+}
+
 TEST_P(CriRuntimeTest, AMutatingCallThatTimesOutIsUnknownAndNotRepeated) {
   Connect(Milliseconds(200));
   const sync::SandboxSpec spec = SandboxOf("p1");

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -51,6 +52,7 @@ class CriSimTest : public CriTest {
     options.control_socket = folder_ + "/c";
     options.identity.image_folder = folder_;
     options.print_violations = false;
+    options.message_bytes_max = 64 << 20;  // more than a client takes
     options.settings.images_present = true;
     auto started = cri_sim::Host::Start(std::move(options));
     ASSERT_TRUE(started) << started.error().message();
@@ -209,6 +211,166 @@ TEST_P(CriSimTest, EventsAreBackAfterACrash) {
     ASSERT_TRUE(RunUntil([&] { return stream_->snapshot().established > established; }));
   }
   EXPECT_EQ(connection_->runtime().calls_held(), 1u);
+}
+
+TEST_P(CriSimTest, ARuntimeThatLostItsStateIsSeenEmpty) {
+  StartBoth();
+  StartStream();
+  ASSERT_TRUE(RunUntil([&] { return listener_.state == EventStreamState::kEstablished; }));
+  const sync::SandboxSpec spec = Sandbox("p1", 0);
+  const auto sandbox = Run(spec);
+  ASSERT_TRUE(sandbox);
+  ASSERT_TRUE(Create(*sandbox, Container("p1", "app", 0), spec));
+  EXPECT_THAT(host_->Run(R"({"do":"crash","downtime":"10ms","keepState":false})"),
+              HasSubstr("\"ok\":true"));
+  ASSERT_TRUE(RunUntil([&] { return stream_->snapshot().established == 2; }));
+  const auto list = List();
+  ASSERT_TRUE(list) << list.error().message();
+  EXPECT_TRUE(list->pods.empty());
+  const auto pod = Read("p1");
+  ASSERT_TRUE(pod) << pod.error().message();
+  EXPECT_TRUE(pod->empty());
+  EXPECT_EQ(StartContainer(ContainerId("none")).error().code(), ErrorCode::kNotFound);
+  // And it takes new ones.
+  ASSERT_TRUE(Run(Sandbox("p1", 1)));
+  ExpectAgreement();
+}
+
+// Events are hints: whichever are lost, late, doubled or swapped, a read tells what is.
+TEST_P(CriSimTest, BadEventsAreHintsAllTheSame) {
+  StartBoth();
+  StartStream();
+  ASSERT_TRUE(RunUntil([&] { return listener_.state == EventStreamState::kEstablished; }));
+  Set(R"({"events":{"lose":0.2,"duplicate":0.3,"reorder":0.3,"late":0.3,
+          "lateness":"uniform 1ms 20ms"}})");
+  for (int i = 0; i < 20; ++i) {
+    const std::string pod = "p" + std::to_string(i);
+    const sync::SandboxSpec spec = Sandbox(pod, 0);
+    const auto sandbox = Run(spec);
+    ASSERT_TRUE(sandbox);
+    const auto container = Create(*sandbox, Container(pod, "app", 0), spec);
+    ASSERT_TRUE(container);
+    ASSERT_TRUE(StartContainer(*container));
+  }
+  // What was held back comes out behind these.
+  Set(R"({"events":{"lose":0,"duplicate":0,"reorder":0,"late":0}})");
+  ASSERT_TRUE(Run(Sandbox("last", 0)));
+  ASSERT_TRUE(RunUntil([&] { return listener_.hints.contains("last"); }));
+  EXPECT_GT(listener_.hints.size(), 10u);
+  for (const std::string& pod : listener_.hints) {
+    const auto read = Read(pod);
+    ASSERT_TRUE(read) << read.error().message();
+    EXPECT_EQ(read->sandboxes.size(), 1u) << pod;
+    if (pod == "last") continue;
+    ASSERT_EQ(read->containers.size(), 1u) << pod;
+    EXPECT_EQ(read->containers[0].state, sync::ContainerState::kRunning) << pod;
+  }
+  ExpectAgreement();
+}
+
+TEST_P(CriSimTest, ACrashLoopIsSeenAttemptByAttempt) {
+  StartBoth();
+  StartStream();
+  ASSERT_TRUE(RunUntil([&] { return listener_.state == EventStreamState::kEstablished; }));
+  const sync::SandboxSpec spec = Sandbox("p1", 0);
+  const auto sandbox = Run(spec);
+  ASSERT_TRUE(sandbox);
+  for (uint32_t attempt = 0; attempt < 5; ++attempt) {
+    sync::ContainerSpec looping = Container("p1", "app", attempt);
+    looping.command = {"sh", "-c", "exit " + std::to_string(attempt + 1)};
+    const auto container = Create(*sandbox, looping, spec);
+    ASSERT_TRUE(container) << container.error().message();
+    ASSERT_TRUE(StartContainer(*container));
+    std::optional<sync::ObservedContainer> newest;
+    ASSERT_TRUE(RunUntil([&] {
+      const auto read = Read("p1");
+      if (!read || read->containers.size() != attempt + 1) return false;
+      newest = read->containers[0];  // the highest attempt comes first
+      return newest->state == sync::ContainerState::kExited;
+    }));
+    EXPECT_EQ(newest->attempt, attempt);
+    EXPECT_EQ(newest->exit_code, static_cast<int32_t>(attempt) + 1);
+  }
+  ASSERT_TRUE(RunUntil([&] { return listener_.hints.contains("p1"); }));
+  ExpectAgreement();
+}
+
+TEST_P(CriSimTest, APullTakesItsTimeAndCanBeGivenUp) {
+  StartBoth(Milliseconds(100));
+  Set(R"({"images":{"present":false,"size":1000000,"bandwidth":4000000}})");
+  CriImages& images = cri_->images();
+  const auto pull = [&](const std::string& image, const Context& context) {
+    return Wait<std::string>([&](auto done) {
+      images.Pull(context, {.image = image}, {}, Sandbox("p1", 0), std::move(done));
+    });
+  };
+  // A quarter of a second: longer than any other call may take.
+  const TimePoint begun = clock_.Now();
+  const auto pulled = pull("app:1", {});
+  ASSERT_TRUE(pulled) << pulled.error().message();
+  EXPECT_GE(clock_.Now() - begun, Milliseconds(200));
+  Set(R"({"images":{"bandwidth":1000}})");
+  const auto given_up = pull("app:2", Context{}.WithTimeout(loop().Now(), Milliseconds(100)));
+  ASSERT_FALSE(given_up);
+  EXPECT_EQ(given_up.error().code(), ErrorCode::kDeadlineExceeded);
+  ASSERT_TRUE(RunUntil([&] { return connection_->images().calls_held() == 0; }));
+  const auto found = Wait<std::optional<sync::ObservedImage>>(
+      [&](auto done) { images.Find({}, {.image = "app:2"}, std::move(done)); });
+  ASSERT_TRUE(found) << found.error().message();
+  EXPECT_EQ(*found, std::nullopt);
+}
+
+TEST_P(CriSimTest, StatisticsAndMetricsOfPodsAreTheSameInBothForms) {
+  StartBoth();
+  EXPECT_THAT(host_->Run(R"({"do":"populate","pods":600,"containers":2})"),
+              HasSubstr("\"ok\":true"));
+  const auto stats = [&](const std::optional<SandboxId>& only = {}) {
+    return Wait<std::vector<sync::PodStats>>(
+        [&](auto done) { runtime().ListPodStats({}, only, std::move(done)); });
+  };
+  const auto metrics = [&] {
+    return Wait<std::vector<sync::PodMetrics>>(
+        [&](auto done) { runtime().ListPodMetrics({}, std::move(done)); });
+  };
+  const auto streamed = stats();
+  const auto streamed_metrics = metrics();
+  ASSERT_TRUE(streamed && streamed_metrics);
+  ASSERT_EQ(streamed->size(), 600u);
+  ASSERT_EQ(streamed_metrics->size(), 600u);
+  EXPECT_EQ((*streamed)[7].containers.size(), 2u);
+  EXPECT_EQ((*streamed)[7].processes, 3u);
+  EXPECT_EQ((*streamed)[7].network->primary->name, "eth0");
+  ASSERT_EQ((*streamed_metrics)[7].containers.size(), 2u);
+  const auto one = stats((*streamed)[7].id);
+  ASSERT_TRUE(one);
+  ASSERT_EQ(one->size(), 1u);
+  EXPECT_EQ((*one)[0].pod, (*streamed)[7].pod);
+
+  Set(R"({"randomOrder":true,"streamingLists":false})");
+  const auto plain = stats();
+  ASSERT_TRUE(plain) << plain.error().message();
+  const auto same_pod = [](const auto& a, const auto& b) { return a.pod == b.pod; };
+  EXPECT_TRUE(std::ranges::equal(*plain, *streamed, same_pod));
+  ASSERT_TRUE(metrics());
+  const auto descriptors = Wait<std::vector<sync::MetricDescriptor>>(
+      [&](auto done) { runtime().ListMetricDescriptors({}, std::move(done)); });
+  ASSERT_TRUE(descriptors);
+  ASSERT_EQ(descriptors->size(), 2u);
+  EXPECT_EQ((*descriptors)[0].label_keys.size(), 1u);
+}
+
+// A list that does not fit into one message: in parts it does.
+TEST_P(CriSimTest, AListBeyondTheMessageLimitComesInParts) {
+  StartBoth();
+  EXPECT_THAT(host_->Run(R"({"do":"populate","pods":10000,"containers":2})"),
+              HasSubstr("\"ok\":true"));
+  const auto list = List();
+  ASSERT_TRUE(list) << list.error().message();
+  EXPECT_EQ(list->pods.size(), 10'000u);
+  Set(R"({"streamingLists":false})");
+  const auto plain = List();
+  ASSERT_FALSE(plain);
+  EXPECT_EQ(plain.error().code(), ErrorCode::kOverloaded) << plain.error().message();
 }
 
 TEST_P(CriSimTest, ARuntimeWithoutEventsIsFoundOut) {

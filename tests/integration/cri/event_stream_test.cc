@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <thread>
 
 #include "tests/integration/cri/cri_fixture.h"
 
@@ -152,6 +153,26 @@ TEST_P(EventStreamTest, TooManyMarksBecomeOne) {
   }
   ASSERT_TRUE(RunUntil([&] { return listener_.lost == 1; }));
   EXPECT_TRUE(listener_.hints.empty());
+}
+
+// The old stream's last events and the new one's first.
+TEST_P(EventStreamTest, TwoThreadsMayMarkAtOnce) {
+  constexpr int kEvents = 20'000;
+  Connect();
+  hints_ = PodHints::Make(shard_, listener_, cri_->metrics());
+  const auto mark = [this](const std::string& pod) {
+    for (int i = 0; i < kEvents; ++i) hints_->Mark(PodUid(pod + std::to_string(i % 10)), 0);
+    hints_->Mark(PodUid("last of " + pod), 0);
+  };
+  std::thread old_stream(mark, "old"), new_stream(mark, "new");
+  EXPECT_TRUE(RunUntil([&] {
+    return listener_.hints.contains("last of old") && listener_.hints.contains("last of new");
+  }));
+  old_stream.join();
+  new_stream.join();
+  EXPECT_EQ(cri_->metrics().Counter(CriMetric::kEvents).value(), 2u * kEvents + 2);
+  EXPECT_TRUE(listener_.hints.contains("old7") && listener_.hints.contains("new7"));
+  EXPECT_EQ(listener_.lost, 0);
 }
 
 TEST_P(EventStreamTest, AGapBetweenTwoTurnsIsTold) {

@@ -74,6 +74,27 @@ TEST_P(RpcLimitsTest, TheLimitFallsWhenAnswersAreSlowAndRisesWhenTheyAreNot) {
   EXPECT_TRUE(std::ranges::all_of(endings, &Ending::ok));
 }
 
+// A probe's command that takes too long is one pod's trouble.
+TEST_P(RpcLimitsTest, TheOtherSidesOwnTimeoutsAreNoSignOfLoad) {
+  StartBoth();
+  const double before = client_->StateOf(kStuckSoon).limit;
+  for (int i = 0; i < 10; ++i) {
+    std::vector<Ending> endings(8);
+    for (Ending& ending : endings) Ask(kStuckRead, "fail:4:the command timed out 1", ending);
+    ASSERT_TRUE(RunUntil([&] {
+      return std::ranges::all_of(endings, [](const Ending& e) { return e.times == 1; });
+    }));
+    for (const Ending& ending : endings) EXPECT_EQ(ending.code(), ErrorCode::kDeadlineExceeded);
+  }
+  EXPECT_GT(client_->StateOf(kStuckSoon).limit, before);
+  // Our own are.
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(Ask(kHastyRead, "hang 1", Within(Milliseconds(5))).code(),
+              ErrorCode::kDeadlineExceeded);
+  }
+  EXPECT_LT(client_->StateOf(kHasty).limit, 8);
+}
+
 TEST_P(RpcLimitsTest, HungCallsHoldUpNobodyElse) {
   StartBoth();
   Ending hung[2], other;
