@@ -1,10 +1,13 @@
-// A container runtime behind its port that answers what a test says about its state and version, on
-// a simulated loop, in a later turn. It has no pods; everything else it cannot do.
+// A container runtime behind its port that answers what a test says about its state, its version
+// and commands in containers, on a simulated loop, in a later turn. It has no pods and no opinion
+// about cgroups; everything else it cannot do.
 #pragma once
 
 #include <deque>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "reactor/api/loop.h"
 #include "sync/ports/runtime.h"
@@ -19,6 +22,9 @@ class ScriptedRuntime final : public sync::Runtime {
   std::optional<Result<sync::RuntimeStatus>> status = sync::RuntimeStatus{};
   std::optional<Result<sync::RuntimeVersion>> version = sync::RuntimeVersion{};
   int status_asked = 0, version_asked = 0;
+  // Commands in containers. Nothing: they hang.
+  std::optional<Result<sync::ExecResult>> exec = sync::ExecResult{};
+  std::vector<std::vector<std::string>> commands;
 
   void Version(const Context& context, reactor::Done<sync::RuntimeVersion> done) override {
     ++version_asked;
@@ -28,9 +34,10 @@ class ScriptedRuntime final : public sync::Runtime {
     ++status_asked;
     Answer(context, status, std::move(done));
   }
-  void CgroupDriverInUse(const Context&,
+  void CgroupDriverInUse(const Context& context,
                          reactor::Done<std::optional<sync::CgroupDriver>> done) override {
-    Refuse(std::move(done));
+    using Driver = std::optional<sync::CgroupDriver>;
+    Answer<Driver>(context, Result<Driver>(Driver()), std::move(done));
   }
   void SetPodCidr(const Context&, std::string, reactor::Done<Unit> done) override {
     Refuse(std::move(done));
@@ -85,9 +92,10 @@ class ScriptedRuntime final : public sync::Runtime {
   void ReopenLog(const Context&, const ContainerId&, reactor::Done<Unit> done) override {
     Refuse(std::move(done));
   }
-  void Exec(const Context&, const ContainerId&, std::vector<std::string>, Duration,
+  void Exec(const Context& context, const ContainerId&, std::vector<std::string> command, Duration,
             reactor::Done<sync::ExecResult> done) override {
-    Refuse(std::move(done));
+    commands.push_back(std::move(command));
+    Answer(context, exec, std::move(done));
   }
 
  private:

@@ -24,7 +24,10 @@ class SimLoop final : public reactor::EventLoop, private reactor::Io {
 
   // Something to do at once?
   bool Runnable() const { return !completed_.empty() || NextWork() <= clock_.Now(); }
-  void Turn() { RunTurn(clock_.Now()); }
+  void Turn() {
+    ReadClockAgain();
+    RunTurn(clock_.Now());
+  }
 
   // By the network, between turns: ends an operation. One that has ended already is left alone.
   void Complete(reactor::OpId op, int32_t result);

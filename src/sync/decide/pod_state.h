@@ -43,6 +43,9 @@ struct PodState {
   int64_t grace_seconds = 0;
   // When the first stopping step of kTerminating was taken: the grace runs from there.
   std::optional<TimePoint> kill_began = {};
+  // The first sandbox gets this number: of one that an earlier life of the pod asked for and that
+  // may still turn up. The runtime then refuses to have both.
+  uint32_t first_sandbox_attempt = 0;
   // status.startTime on our clock: what activeDeadlineSeconds counts from.
   std::optional<TimePoint> active_since = {};
 };

@@ -22,14 +22,16 @@ uint32_t NextAttempt(const DecideInput& input, const KnownPod& pod, ContainerInd
   for (const KnownContainer& container : pod.containers) {
     if (container.name == name) newest = std::max(newest.value_or(0), container.attempt);
   }
-  if (newest) return *newest + 1;
   const uint32_t logged =
       index < input.facts.containers.size() ? input.facts.containers[index].logged_attempts : 0;
   const ContainerMemory* memory = input.memory.Find(name);
-  uint32_t attempt = std::max(logged, memory ? memory->attempts : 0);
+  // What is gone from the runtime has had its number, too, also where an older one is still there.
+  const uint32_t had = std::max(newest ? 0 : logged, memory ? memory->attempts : 0);
+  uint32_t attempt = std::max(had, newest ? *newest + 1 : 0);
   // One that was asked for and did not come to be is asked for again under its own number.
   for (const ContainerEntry& entry : input.ledger.containers) {
-    if (entry.name == name && Failed(entry.create) && entry.attempt + 1 == attempt) --attempt;
+    if (entry.name != name || !Failed(entry.create) || entry.attempt + 1 != attempt) continue;
+    if (!newest || entry.attempt > *newest) --attempt;
   }
   return attempt;
 }
@@ -94,9 +96,11 @@ bool Starter::NeedsInstance(ContainerIndex index) const {
     case Life::kCreated: {
       const bool here = container->sandbox && *container->sandbox == *sandbox_.id;
       const bool same = !container->hash || *container->hash == plan_.containers[index].hash;
-      // One that the runtime could not start and still shows as created will not be started.
+      // One that the runtime refused to start and still shows as created will not be started. One
+      // whose start has an unknown outcome may yet run: it is the one to start again.
       const Call start = container->entry ? container->entry->start : Call{};
-      const bool refused = Failed(start) && !start.no_effect;
+      if (here && start.state == CallState::kUnknown) return false;
+      const bool refused = start.state == CallState::kFailed && !start.no_effect;
       return !here || !same || (refused && container->as_of > start.ended);
     }
     case Life::kCreating:
@@ -123,7 +127,7 @@ Starter::Step Starter::Advance(ContainerIndex index) {
                             .detail = start.message});
         return {};
       }
-      if (Failed(start) && !start.no_effect)
+      if (Failed(start) && !start.no_effect && container.as_of <= start.ended)
         return {.action = steps_.ReadPod(), .hold = Hold::kYes};
       return {.action = StartContainer{.container = index,
                                        .attempt = container.attempt,
@@ -193,6 +197,14 @@ Starter::Step Starter::NewInstance(ContainerIndex index) {
                         .until = last->entry->start.retry_at,
                         .detail = last->entry->start.message});
     return {};
+  }
+  // One that was made before our time may have been asked to start then, and do so beside its
+  // successor: it goes first.
+  const bool here = last && last->sandbox && *last->sandbox == *sandbox_.id;
+  const bool adopted = last && (!last->entry || last->entry->create.state == CallState::kNone);
+  if (here && adopted && last->life == Life::kCreated) {
+    auto removal = steps_.RemoveContainers({last}, KeepLogs::kYes);
+    return {.action = std::move(removal), .hold = Hold::kYes};
   }
   const uint32_t attempt = NextAttempt(in_, pod_, index);
   const ContainerEntry* entry = EntryOf(index, attempt);

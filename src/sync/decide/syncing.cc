@@ -17,7 +17,8 @@ class Syncing {
 
   Action Run() {
     steps_.waits().Until(ActiveDeadline(in_));
-    const SandboxVerdict sandbox = JudgeSandbox(plan_, pod_);
+    SandboxVerdict sandbox = JudgeSandbox(plan_, pod_);
+    if (sandbox.need == SandboxNeed::kFirst) sandbox.attempt = in_.state.first_sandbox_attempt;
     if (auto action = LookBeforeJudging()) return *action;
     if (auto ended = Ended(sandbox)) return End(*ended);
     if (auto action = Prerequisites()) return *action;

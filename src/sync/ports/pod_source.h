@@ -26,6 +26,10 @@ class PodSourceUser {
   virtual void OnPod(SourceKind source, kube::PodRef pod) = 0;
   virtual void OnPodGone(SourceKind source, std::string_view uid) = 0;
 
+  // One that the source has and does not tell, because another of its own has the same name or uid.
+  // Once, beside the trouble of its place.
+  virtual void OnPodLeftOut(SourceKind, const kube::PodRef&, const Error&) {}
+
   // Something is wrong at a place: a file, the URL, an object of the API server. Stays so until it
   // is told to be over, or to be something else. Other places are not concerned.
   virtual void OnTrouble(SourceKind source, const std::string& where, const Error& reason) = 0;

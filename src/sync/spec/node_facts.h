@@ -14,6 +14,9 @@ namespace denselet::sync {
 // The same for all pods.
 struct SpecNode {
   std::string pod_logs_dir = "/var/log/pods";
+  // Of pods that have no cgroup of their own (cgroupsPerQOS: false), as a path below cgroupfs;
+  // empty: the runtime's choice.
+  std::string cgroup_root = {};
   std::string seccomp_root = {};  // <root>/seccomp
   std::string cluster_domain = {};
   bool seccomp_default = false;

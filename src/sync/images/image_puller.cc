@@ -1,0 +1,253 @@
+#include "sync/images/image_puller.h"
+
+#include <algorithm>
+
+#include "sync/images/image_name.h"
+
+namespace denselet::sync {
+namespace {
+
+// After a failure the next look is soon: it only turns the reason into ImagePullBackOff.
+constexpr Duration kTellBackOff = Seconds(1);
+constexpr Duration kAskAgain = Seconds(10);
+
+std::string Quoted(const std::string& text) { return "\"" + text + "\""; }
+
+// Words that runtimes put in front of what a registry or a policy said.
+std::string ReasonOf(const std::string& error) {
+  for (const char* known : {"RegistryUnavailable", "SignatureValidationFailed",
+                            "ImageVolumeMountFailed", "RROUnsupported"}) {
+    if (error.rfind(known, 0) == 0) return known;
+  }
+  return "ErrImagePull";
+}
+
+}  // namespace
+
+ImagePuller::ImagePuller(reactor::Loop& loop, ImageService& images,
+                         const ImagePullerOptions& options)
+    : loop_(loop),
+      images_(images),
+      options_(options),
+      wishes_(options.wishes_max),
+      tokens_(options.burst),
+      tokens_at_(loop.Now()),
+      alive_(std::make_shared<bool>(true)) {
+  CHECK(options_.parallel_max > 0);
+}
+
+ImagePuller::~ImagePuller() {
+  *alive_ = false;
+  for (auto& [image, pull] : pulls_) {
+    loop_.Disarm(pull.timer);
+    if (pull.cancel != nullptr) pull.cancel->Cancel();
+  }
+}
+
+void ImagePuller::Ensure(const Context& context, ImageWish wish,
+                         UniqueFunction<void(ImageOutcome)> done) {
+  const Result<std::string> image = WithDefaultTag(wish.image);
+  Wish mine{context, std::move(wish), image ? *image : std::string(), std::move(done)};
+  const std::optional<SlotKey> key = wishes_.Insert(std::move(mine));
+  if (!key) {
+    loop_.Post([done = std::move(mine.done)]() mutable {
+      done({.reason = "ErrImagePull",
+            .message = "too many images are asked for",
+            .retry_in = kAskAgain});
+    });
+    return;
+  }
+  if (!image) {
+    return AnswerSoon(
+        *key, {.reason = "InvalidImageName",
+               .message = "Failed to apply default image tag " +
+                          Quoted(wishes_.Find(*key)->wish.image) + ": " + image.error().message(),
+               .retry_in = Minutes(1)});
+  }
+  if (context.cancel.cancelled()) {
+    return AnswerSoon(*key, {.reason = "ErrImagePull", .message = "cancelled"});
+  }
+  wishes_.Find(*key)->cancelled = context.cancel.OnCancel([this, key = *key] { OnCancelled(key); });
+  Look(*key);
+}
+
+void ImagePuller::Answer(SlotKey key, ImageOutcome outcome) {
+  std::optional<Wish> wish = wishes_.Remove(key);
+  if (!wish) return;
+  wish->cancelled.Forget();
+  wish->done(std::move(outcome));
+}
+
+void ImagePuller::AnswerSoon(SlotKey key, ImageOutcome outcome) {
+  loop_.Post([this, alive = alive_, key, outcome = std::move(outcome)]() mutable {
+    if (*alive) Answer(key, std::move(outcome));
+  });
+}
+
+void ImagePuller::OnCancelled(SlotKey key) {
+  for (auto& [image, pull] : pulls_) std::erase(pull.wishes, key);
+  std::erase_if(pulls_, [](const auto& entry) {
+    return entry.second.wishes.empty() && !entry.second.started;
+  });
+  for (auto& [image, pull] : pulls_) {
+    if (pull.wishes.empty() && pull.cancel != nullptr) pull.cancel->Cancel();
+  }
+  AnswerSoon(key, {.reason = "ErrImagePull", .message = "cancelled"});
+}
+
+void ImagePuller::Look(SlotKey key) {
+  Wish& wish = *wishes_.Find(key);
+  if (wish.wish.policy == PullPolicy::kAlways) return WantPull(key);
+  Context context = wish.context;
+  images_.Find(context.WithTimeout(loop_.Now(), options_.look_deadline),
+               {.image = wish.image, .user_specified = wish.wish.image},
+               [this, alive = alive_, key](Result<std::optional<ObservedImage>> answer) {
+                 if (*alive) OnLooked(key, answer);
+               });
+}
+
+void ImagePuller::OnLooked(SlotKey key, const Result<std::optional<ObservedImage>>& answer) {
+  Wish* wish = wishes_.Find(key);
+  if (wish == nullptr) return;
+  const std::string quoted = Quoted(wish->wish.image);
+  if (!answer) {
+    return Answer(key,
+                  {.reason = "ImageInspectError",
+                   .message = "Failed to inspect image " + quoted + ": " + answer.error().message(),
+                   .retry_in = kAskAgain});
+  }
+  if (answer->has_value()) {
+    std::string ref = (*answer)->id.value();
+    backoffs_.erase({wish->wish.pod.uid, wish->image});
+    return Answer(key, {.image_ref = std::move(ref)});
+  }
+  if (wish->wish.policy == PullPolicy::kNever) {
+    return Answer(
+        key, {.reason = "ErrImageNeverPull",
+              .message = "Container image " + quoted + " is not present with pull policy of Never",
+              .retry_in = kAskAgain});
+  }
+  WantPull(key);
+}
+
+void ImagePuller::WantPull(SlotKey key) {
+  Wish& wish = *wishes_.Find(key);
+  const auto backoff = backoffs_.find({wish.wish.pod.uid, wish.image});
+  if (backoff != backoffs_.end() && backoff->second.until > loop_.Now()) {
+    const ImageOutcome outcome{.reason = "ImagePullBackOff",
+                               .message = "Back-off pulling image " + Quoted(wish.wish.image) +
+                                          ": " + backoff->second.last_error,
+                               .retry_in = backoff->second.until - loop_.Now()};
+    return AnswerSoon(key, outcome);
+  }
+  Pull& pull = pulls_[wish.image];
+  pull.wishes.push_back(key);
+  if (pull.wishes.size() == 1 && !pull.started) line_.push_back(wish.image);
+  Pump();
+}
+
+bool ImagePuller::TakeToken(TimePoint now) {
+  if (options_.pulls_per_second <= 0) return true;
+  const double passed = std::chrono::duration<double>(now - tokens_at_).count();
+  tokens_ = std::min(options_.burst, tokens_ + passed * options_.pulls_per_second);
+  tokens_at_ = now;
+  if (tokens_ < 1) return false;
+  tokens_ -= 1;
+  return true;
+}
+
+void ImagePuller::Pump() {
+  while (pulling_ < options_.parallel_max && !line_.empty()) {
+    const std::string image = std::move(line_.front());
+    line_.pop_front();
+    const auto found = pulls_.find(image);
+    if (found == pulls_.end() || found->second.started) continue;  // cancelled meanwhile
+    Pull& pull = found->second;
+    const Wish* first = wishes_.Find(pull.wishes.front());
+    CHECK(first != nullptr);
+    pull.started = true;
+    ++pulling_;
+    const auto done = [this, alive = alive_, image](Result<std::string> answer) {
+      if (*alive) OnPulled(image, answer);
+    };
+    if (!TakeToken(loop_.Now())) {
+      loop_.Post([done] { done(Error(ErrorCode::kOverloaded, "pull QPS exceeded")); });
+      continue;
+    }
+    pull.timer =
+        loop_.Arm(After(loop_.Now(), options_.slow_after), [this, image] { OnSlow(image); });
+    pull.cancel = std::make_unique<CancelSource>();
+    Context context;
+    context.priority = first->context.priority;
+    context.cancel = pull.cancel->token();
+    images_.Pull(context, {.image = image, .user_specified = first->wish.image}, {},
+                 first->wish.sandbox, done);
+  }
+}
+
+void ImagePuller::OnSlow(const std::string& image) {
+  if (slow_ >= options_.slow_max) return;
+  const auto found = pulls_.find(image);
+  CHECK(found != pulls_.end() && found->second.started);
+  found->second.slow = true;
+  ++slow_;
+  --pulling_;
+  Pump();
+}
+
+void ImagePuller::OnPulled(const std::string& image, const Result<std::string>& answer) {
+  const auto found = pulls_.find(image);
+  CHECK(found != pulls_.end());
+  loop_.Disarm(found->second.timer);
+  --(found->second.slow ? slow_ : pulling_);
+  const std::vector<SlotKey> keys = std::move(found->second.wishes);
+  const bool given_up =
+      found->second.cancel != nullptr && found->second.cancel->token().cancelled();
+  pulls_.erase(found);
+  // Who joined a pull that nobody wanted any more gets one of their own.
+  if (!answer && given_up) {
+    for (const SlotKey key : keys) {
+      if (wishes_.Find(key) != nullptr) WantPull(key);
+    }
+    return Pump();
+  }
+  for (const SlotKey key : keys) {
+    Wish* wish = wishes_.Find(key);
+    if (wish == nullptr) continue;
+    if (answer) {
+      backoffs_.erase({wish->wish.pod.uid, image});
+      Answer(key, {.image_ref = *answer});
+      continue;
+    }
+    const std::string& error = answer.error().message();
+    Failed(*wish, error);
+    Answer(key, {.reason = ReasonOf(error),
+                 .message = "Failed to pull image " + Quoted(wish->wish.image) + ": " + error,
+                 .retry_in = kTellBackOff});
+  }
+  Pump();
+}
+
+void ImagePuller::Failed(const Wish& wish, const std::string& error) {
+  if (backoffs_.size() >= options_.backoffs_max) {
+    const auto oldest = std::ranges::min_element(
+        backoffs_, {}, [](const auto& entry) { return entry.second.used; });
+    backoffs_.erase(oldest);
+  }
+  const TimePoint now = loop_.Now();
+  BackOff& backoff = backoffs_[{wish.wish.pod.uid, wish.image}];
+  // As upstream: a pause that was not needed for twice the maximum starts over.
+  const bool old = now - backoff.used > 2 * options_.backoff_max;
+  backoff.pause = backoff.pause == Duration::zero() || old
+                      ? options_.backoff_min
+                      : std::min(backoff.pause * 2, options_.backoff_max);
+  backoff.used = now;
+  backoff.until = After(now, backoff.pause);
+  backoff.last_error = ReasonOf(error) + ": " + error;
+}
+
+void ImagePuller::Forget(const PodUid& pod) {
+  std::erase_if(backoffs_, [&pod](const auto& entry) { return entry.first.first == pod; });
+}
+
+}  // namespace denselet::sync

@@ -1,0 +1,104 @@
+// Brings the images that containers are made of: looked up or pulled by policy, one after the other
+// or a few at a time, with a growing pause for what cannot be had.
+//
+//   wish -> [ look ] -> there: done
+//              \-> [ line ] -> [ pull, shared by all who wish the image ] -> done
+//                                          \-> failed: back-off of (pod, image), 10 s to 5 min
+//
+// Node-wide: the registry's limits are the node's. Lives on one shard, owned by the composition
+// root; other shards ask by message. Destroyed, it answers nobody.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/slot_map.h"
+#include "reactor/api/loop.h"
+#include "sync/ports/image_service.h"
+#include "sync/ports/pod_services.h"
+
+namespace denselet::sync {
+
+struct ImagePullerOptions {
+  uint32_t parallel_max = 1;  // serializeImagePulls
+  double pulls_per_second = 5;
+  double burst = 10;  // of pulls; 0 pulls a second: no limit
+  Duration backoff_min = Seconds(10);
+  Duration backoff_max = Seconds(300);
+  Duration look_deadline = Minutes(2);
+  // A pull has no deadline. One that takes longer than this gives its place to the next and goes on
+  // beside it; at most slow_max do.
+  Duration slow_after = Minutes(5);
+  uint32_t slow_max = 8;
+  uint32_t wishes_max = 8192;   // more are refused, to be asked again
+  size_t backoffs_max = 16384;  // when full: the oldest are forgotten
+};
+
+class ImagePuller final : public PodImages {
+ public:
+  ImagePuller(reactor::Loop& loop, ImageService& images, const ImagePullerOptions& options);
+  ~ImagePuller() override;
+
+  void Ensure(const Context&, ImageWish, UniqueFunction<void(ImageOutcome)>) override;
+  void Forget(const PodUid&) override;
+
+  size_t wishes() const { return wishes_.size(); }
+  size_t pulling() const { return pulling_; }
+  size_t waiting() const { return line_.size(); }
+
+ private:
+  struct Wish {
+    Context context;
+    ImageWish wish;
+    std::string image;  // with its tag
+    UniqueFunction<void(ImageOutcome)> done;
+    CancelRegistration cancelled = {};
+  };
+  struct Pull {
+    std::vector<SlotKey> wishes = {};
+    bool started = false;
+    bool slow = false;  // and holds no place any more
+    reactor::TimerId timer = {};
+    std::unique_ptr<CancelSource> cancel = {};
+  };
+  struct BackOff {
+    Duration pause = {};
+    TimePoint until = {};
+    TimePoint used = {};
+    std::string last_error = {};
+  };
+  using BackOffKey = std::pair<PodUid, std::string>;
+
+  void Answer(SlotKey key, ImageOutcome outcome);
+  void AnswerSoon(SlotKey key, ImageOutcome outcome);
+  void Look(SlotKey key);
+  void OnLooked(SlotKey key, const Result<std::optional<ObservedImage>>& answer);
+  void WantPull(SlotKey key);
+  void Pump();
+  void OnSlow(const std::string& image);
+  void OnPulled(const std::string& image, const Result<std::string>& answer);
+  void OnCancelled(SlotKey key);
+  bool TakeToken(TimePoint now);
+  void Failed(const Wish& wish, const std::string& error);
+
+  reactor::Loop& loop_;
+  ImageService& images_;
+  const ImagePullerOptions options_;
+  SlotMap<Wish> wishes_;
+  std::map<std::string, Pull> pulls_;  // by image
+  std::deque<std::string> line_;
+  std::map<BackOffKey, BackOff> backoffs_;
+  uint32_t pulling_ = 0;  // that hold a place
+  uint32_t slow_ = 0;     // that hold none
+  double tokens_;
+  TimePoint tokens_at_;
+  std::shared_ptr<bool> alive_;  // shared with answers that come after the end
+};
+
+}  // namespace denselet::sync

@@ -1,0 +1,243 @@
+#include "sync/pleg/pleg.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace denselet::sync {
+
+std::string_view PlegModeName(PlegMode mode) {
+  switch (mode) {
+    case PlegMode::kListsLead:
+      return "lists";
+    case PlegMode::kEventsLead:
+      return "events";
+  }
+  return "";
+}
+
+Pleg::Pleg(reactor::Loop& loop, Random& random, const Logger& log, Runtime& runtime,
+           EpochCounter& epochs, PlegShards& shards, uint32_t shard_count,
+           const PlegOptions& options, PlegUser& user)
+    : loop_(loop),
+      random_(random),
+      log_(log),
+      runtime_(runtime),
+      epochs_(epochs),
+      shards_(shards),
+      options_(options),
+      user_(user),
+      connecting_since_(loop.Now()),
+      clean_needed_(options.clean_lists_to_trust_min),
+      cross_check_period_(options.cross_check_period_max),
+      born_(loop.Now()),
+      hints_(shard_count),
+      alive_(std::make_shared<bool>(true)) {
+  history_.push_back({mode_, loop_.Now(), "the agent started"});
+  metrics_.Gauge(PlegMetric::kEvented).Set(0);
+  ArmNext(Duration::zero());
+}
+
+Pleg::~Pleg() {
+  *alive_ = false;
+  loop_.Disarm(timer_);
+  if (list_cancel_ != nullptr) list_cancel_->Cancel();
+}
+
+bool Pleg::Healthy(TimePoint now) const {
+  const Duration limit = mode_ == PlegMode::kEventsLead ? options_.unhealthy_after_events_lead
+                                                        : options_.unhealthy_after_lists_lead;
+  return now - std::max(born_, last_list_) <= limit;
+}
+
+Duration Pleg::Period() const {
+  return mode_ == PlegMode::kEventsLead ? cross_check_period_ : options_.relist_period;
+}
+
+void Pleg::ArmNext(Duration pause) {
+  loop_.Disarm(timer_);
+  timer_ = loop_.Arm(After(loop_.Now(), pause), [this] { StartList(); });
+}
+
+void Pleg::RelistNow() {
+  must_relist_ = true;
+  if (list_cancel_ != nullptr || parts_open_ != 0) return;
+  // However often that is asked for: never more often than without a stream.
+  const TimePoint soonest = After(list_began_, options_.relist_period);
+  ArmNext(list_number_ == 0 ? Duration::zero() : std::max(soonest - loop_.Now(), Duration::zero()));
+}
+
+void Pleg::StartList() {
+  timer_ = {};
+  if (list_cancel_ != nullptr) return;
+  must_relist_ = false;
+  list_proves_stream_ = stream_ == EventStreamState::kEstablished;
+  list_missed_ = 0;
+  parts_open_ = 0;
+  list_began_ = loop_.Now();
+  if (list_before_ != TimePoint{}) {
+    metrics_.Histogram(PlegMetric::kRelistInterval).Observe(list_began_ - list_before_);
+  }
+  list_before_ = list_began_;
+  list_cancel_ = std::make_unique<CancelSource>();
+  Context context;
+  context.priority = mode_ == PlegMode::kEventsLead ? Priority::kBackground : Priority::kNormal;
+  context.cancel = list_cancel_->token();
+  const uint64_t number = ++list_number_;
+  // Before the request: a sandbox made while the list is on its way is not covered by it (R8).
+  list_epoch_ = epochs_.Next();
+  runtime_.ListAll(context.WithTimeout(loop_.Now(), options_.list_deadline),
+                   [this, alive = alive_, number](Result<RuntimeList> answer) {
+                     if (*alive) OnList(number, std::move(answer));
+                   });
+}
+
+void Pleg::OnList(uint64_t number, Result<RuntimeList> answer) {
+  CHECK(number == list_number_ && list_cancel_ != nullptr);
+  list_cancel_.reset();
+  metrics_.Histogram(PlegMetric::kRelistDuration).Observe(loop_.Now() - list_began_);
+  if (!answer) {
+    log_.Error(answer.error(), "Could not list the runtime's pods");
+    clean_lists_ = 0;
+    must_relist_ = true;
+    ArmNext(random_.Jitter(options_.relist_period, 0.2));
+    return;
+  }
+  last_list_ = loop_.Now();
+  metrics_.Gauge(PlegMetric::kLastSeen)
+      .Set(static_cast<double>(loop_.WallNow().time_since_epoch().count()) / 1e9);
+  if (faults_.epoch_after_list) list_epoch_ = epochs_.Next();
+  Distribute(list_epoch_, *std::move(answer));
+}
+
+void Pleg::Distribute(Epoch epoch, RuntimeList list) {
+  const uint32_t shards = static_cast<uint32_t>(hints_.size());
+  std::vector<std::vector<ListedPod>> parts(shards);
+  for (ListedPod& pod : list.pods) {
+    const uint32_t owner = ShardOf(pod.pod.uid, shards);
+    parts[owner].push_back(std::move(pod));
+  }
+  parts_open_ = shards;
+  // The word of a shard can be lost too, when our own mailbox is full; then the next list judges.
+  ArmNext(options_.relist_period);
+  const uint64_t number = list_number_;
+  for (uint32_t i = 0; i < shards; ++i) {
+    const Status sent = shards_.Listed(i, epoch, std::move(parts[i]),
+                                       [this, alive = alive_, number](uint64_t missed) {
+                                         if (*alive) OnChecked(number, missed);
+                                       });
+    if (!sent) {
+      metrics_.Counter(PlegMetric::kDiscardEvents).Increment();
+      must_relist_ = true;
+      OnChecked(number, 0);
+    }
+  }
+}
+
+void Pleg::OnChecked(uint64_t number, uint64_t missed) {
+  if (number != list_number_ || parts_open_ == 0) return;
+  list_missed_ += missed;
+  if (--parts_open_ == 0) Judge();
+}
+
+// All shards have compared: what does the list say about the stream?
+void Pleg::Judge() {
+  if (mode_ == PlegMode::kEventsLead) {
+    missed_total_ += list_missed_;
+    metrics_.Counter(PlegMetric::kMissedEvents).Add(list_missed_);
+    if (list_missed_ > 0 && !faults_.ignore_missed) {
+      clean_checks_ = 0;
+      cross_check_period_ = std::max(cross_check_period_ / 4, options_.cross_check_period_min);
+      log_.Info("Events were missed; lists come more often", KV("missed", list_missed_),
+                KV("period", FormatDuration(cross_check_period_)));
+    } else if (++clean_checks_ >= options_.clean_checks_to_lengthen) {
+      clean_checks_ = 0;
+      cross_check_period_ = std::min(cross_check_period_ * 2, options_.cross_check_period_max);
+      clean_needed_ = std::max(clean_needed_ / 2, options_.clean_lists_to_trust_min);
+    }
+  } else if (list_proves_stream_ && stream_ == EventStreamState::kEstablished && !must_relist_) {
+    if (++clean_lists_ >= clean_needed_ && options_.use_events) {
+      SetMode(PlegMode::kEventsLead, "the stream of events is up and a list has proved it");
+    }
+  }
+  metrics_.Gauge(PlegMetric::kCrossCheckPeriod)
+      .Set(std::chrono::duration<double>(cross_check_period_).count());
+  const bool soon = must_relist_;
+  if (faults_.never_cross_check && mode_ == PlegMode::kEventsLead) {
+    loop_.Disarm(timer_);
+    return;
+  }
+  ArmNext(soon ? std::min(Period(), options_.relist_period) : Period());
+}
+
+void Pleg::SetMode(PlegMode mode, std::string why) {
+  if (mode_ == mode) return;
+  mode_ = mode;
+  clean_checks_ = 0;
+  if (mode == PlegMode::kEventsLead) trusted_since_ = loop_.Now();
+  history_.push_back({mode, loop_.Now(), std::move(why)});
+  if (history_.size() > options_.history_max) history_.pop_front();
+  metrics_.Gauge(PlegMetric::kEvented).Set(mode == PlegMode::kEventsLead ? 1 : 0);
+  metrics_.Counter(PlegMetric::kModeChanges, PlegModeName(mode)).Increment();
+  log_.Info("PLEG changed its mode", KV("mode", PlegModeName(mode)),
+            KV("why", history_.back().why));
+  user_.OnPlegMode(history_.back());
+}
+
+void Pleg::OnPodHint(const PodUid& pod) {
+  hints_[ShardOf(pod, static_cast<uint32_t>(hints_.size()))].insert(pod);
+  if (std::exchange(flush_posted_, true)) return;
+  loop_.Post([this, alive = alive_] {
+    if (*alive) FlushHints();
+  });
+}
+
+// One message a shard and turn, however many events came.
+void Pleg::FlushHints() {
+  flush_posted_ = false;
+  for (uint32_t i = 0; i < hints_.size(); ++i) {
+    if (hints_[i].empty()) continue;
+    std::vector<PodUid> pods(hints_[i].begin(), hints_[i].end());
+    hints_[i].clear();
+    if (!shards_.Hint(i, std::move(pods))) {
+      metrics_.Counter(PlegMetric::kDiscardEvents).Increment();
+      RelistNow();
+    }
+  }
+}
+
+void Pleg::OnHintsLost() {
+  if (!faults_.ignore_hints_lost) RelistNow();
+}
+
+void Pleg::OnStreamState(EventStreamState state) {
+  const EventStreamState before = std::exchange(stream_, state);
+  clean_lists_ = 0;
+  switch (state) {
+    case EventStreamState::kEstablished:
+      metrics_.Counter(PlegMetric::kConnectionSuccesses).Increment();
+      metrics_.Histogram(PlegMetric::kConnectionLatency).Observe(loop_.Now() - connecting_since_);
+      if (faults_.trust_at_once) {
+        SetMode(PlegMode::kEventsLead, "a fault put in on purpose");
+        return ArmNext(Period());
+      }
+      // Subscribed; now the list that the stream is to be trusted from on (invariant 10).
+      return RelistNow();
+    case EventStreamState::kConnecting:
+      metrics_.Counter(PlegMetric::kConnectionErrors).Increment();
+      if (before == EventStreamState::kEstablished) connecting_since_ = loop_.Now();
+      break;
+    case EventStreamState::kUnsupported:
+      break;
+  }
+  if (mode_ == PlegMode::kEventsLead) {
+    if (loop_.Now() - trusted_since_ < options_.flapping_within) {
+      clean_needed_ = std::min(clean_needed_ * 2, options_.clean_lists_to_trust_max);
+    }
+    SetMode(PlegMode::kListsLead, state == EventStreamState::kUnsupported
+                                      ? "the runtime has no stream of events"
+                                      : "the stream of events was lost");
+  }
+  RelistNow();
+}
+
+}  // namespace denselet::sync

@@ -1,0 +1,449 @@
+#include "sync/pod_worker/pod_worker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kube/api/types.h"
+
+namespace denselet::sync {
+namespace {
+
+constexpr Duration kFaultPauseMin = Seconds(1);
+constexpr Duration kFaultPauseMax = Minutes(5);
+constexpr Duration kFaultForgotten = 2 * kFaultPauseMax;
+// While calls that make something are under way, a hint waits for them, but not longer than this.
+constexpr Duration kHoldHintMax = Seconds(1);
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
+
+class ScopedFlag {
+ public:
+  explicit ScopedFlag(bool& flag) : flag_(flag) { flag_ = true; }
+  ~ScopedFlag() { flag_ = false; }
+
+ private:
+  bool& flag_;
+};
+
+}  // namespace
+
+std::string_view PhaseName(Phase phase) {
+  switch (phase) {
+    case Phase::kSyncing:
+      return "syncing";
+    case Phase::kTerminating:
+      return "terminating";
+    case Phase::kTerminated:
+      return "terminated";
+    case Phase::kFinished:
+      return "finished";
+  }
+  return "";
+}
+
+bool IsLegalMove(Phase from, Phase to) {
+  return static_cast<int>(to) == static_cast<int>(from) + 1;
+}
+
+bool IsLegal(Phase phase, const Action& action) {
+  const bool starts = phase == Phase::kSyncing;
+  return std::visit(
+      Overloaded{
+          [](const Wait&) { return true; },
+          [](const Read&) { return true; },
+          [starts](const PreparePod&) { return starts; },
+          [starts](const MountVolumes&) { return starts; },
+          [starts](const RunSandbox&) { return starts; },
+          [starts](const EnsureImages&) { return starts; },
+          [starts](const CreateContainer&) { return starts; },
+          [starts](const StartContainer&) { return starts; },
+          [starts](const RunPostStart&) { return starts; },
+          [phase](const StopContainers&) {
+            return phase == Phase::kSyncing || phase == Phase::kTerminating;
+          },
+          // Late effects of calls that were given up can show at any time.
+          [](const StopSandboxes&) { return true; },
+          [](const Remove&) { return true; },
+          [phase](const EnterPhase& enter) { return IsLegalMove(phase, enter.phase); },
+          [phase](const ReleasePod&) { return phase == Phase::kTerminated; },
+          [phase](const Nothing&) { return phase == Phase::kFinished; },
+      },
+      action);
+}
+
+PodWorker::PodWorker(WorkerHost& host, PodIdentity pod, uint64_t generation, Epoch fresh_after,
+                     TimePoint now)
+    : host_(host),
+      pod_id_(std::move(pod)),
+      generation_(generation),
+      fresh_after_(fresh_after),
+      wait_since_(now) {
+  plan_.pod = pod_id_;
+  timeline_.wished = now;
+  Note(now, "began");
+}
+
+PodWorker::~PodWorker() {
+  for (const UnderWay& mine : std::vector(ops_)) host_.Abandon(mine.op);
+}
+
+void PodWorker::Note(TimePoint now, std::string what) {
+  transitions_.push_back({now, state_.phase, std::move(what)});
+  if (transitions_.size() > kTransitionsMax) transitions_.pop_front();
+}
+
+void PodWorker::SetPlan(PodPlan plan) {
+  std::vector<ContainerFacts> facts(plan.containers.size());
+  for (size_t i = 0; i < plan.containers.size(); ++i) {
+    const ContainerIndex before = plan_.Find(plan.containers[i].name);
+    if (before == kNoContainer || before >= facts_.containers.size()) continue;
+    facts[i] = std::move(facts_.containers[before]);
+    // Another image is another question.
+    if (plan_.containers[before].image != plan.containers[i].image) facts[i].image = {};
+  }
+  facts_.containers = std::move(facts);
+  plan_ = std::move(plan);
+}
+
+void PodWorker::ShrinkGraceNow(std::optional<int64_t> asked_for) {
+  if (asked_for && (!grace_asked_for_ || *asked_for < *grace_asked_for_)) {
+    grace_asked_for_ = asked_for;
+  }
+  if (state_.phase != Phase::kTerminating) return;
+  const int64_t before = state_.grace_seconds;
+  state_.grace_seconds = ShrinkGrace(faults_.grace_grows ? 0 : before, plan_, grace_asked_for_);
+}
+
+void PodWorker::Update(const PodWish& wish, TimePoint now) {
+  if (wish.kind == WishKind::kGone) {
+    wish_gone_ = true;
+    next_wish_.reset();
+    // Nobody will ever read its status.
+    facts_.removal_allowed = true;
+    if (!state_.ending) state_.ending = Ending{.reason = EndReason::kDeleted};
+    return Note(now, "the wish is gone");
+  }
+  if (wish_gone_ || (is_orphan() && state_.ending)) {
+    // The same uid again, while the one before still ends.
+    next_wish_ = wish;
+    return Note(now, "wished again");
+  }
+  const Result<std::unique_ptr<kube::core::Pod>> parsed = wish.pod->Parse();
+  Result<PodPlan> plan = parsed ? MakePodPlan(**parsed) : Result<PodPlan>(parsed.error());
+  if (!plan) {
+    poisoned_ = true;
+    Note(now, "a wish cannot be read: " + plan.error().message());
+    return host_.OnWorkerFault(*this, plan.error());
+  }
+  poisoned_ = false;
+  pod_ = wish.pod;
+  NoteStartTime(**parsed, now);
+  SetPlan(*std::move(plan));
+  ShrinkGraceNow(std::nullopt);
+  Note(now, plan_.deleted ? "to be deleted" : "wished");
+}
+
+// activeDeadlineSeconds counts from status.startTime, which outlives the agent; on our own clock
+// from here on.
+void PodWorker::NoteStartTime(const kube::core::Pod& pod, TimePoint now) {
+  if (state_.active_since) return;
+  Duration ago = Duration::zero();
+  if (pod.status().has_starttime()) {
+    const Timestamp start{.seconds = pod.status().starttime().seconds(), .nanos = 0};
+    ago = std::max(host_.ports().loop.WallNow() - ToWallTime(start), Duration::zero());
+  }
+  state_.active_since = After(now, -ago);
+}
+
+void PodWorker::AdoptOrphan(const ObservedPod& observed, TimePoint now) {
+  SetPlan(PlanOfOrphan(observed));
+  wish_gone_ = true;
+  facts_.removal_allowed = true;
+  state_.ending = Ending{.reason = EndReason::kOrphan};
+  ShrinkGraceNow(1);
+  Note(now, "found in the runtime and wished by nobody");
+}
+
+void PodWorker::Kill(Ending ending, std::optional<int64_t> grace_seconds, TimePoint now) {
+  if (!state_.ending) state_.ending = std::move(ending);
+  ShrinkGraceNow(grace_seconds);
+  Note(now, "to be killed");
+}
+
+void PodWorker::SetProbe(const std::string& container, uint32_t attempt,
+                         std::optional<ProbeResult> startup, std::optional<ProbeResult> liveness) {
+  const ContainerIndex index = plan_.Find(container);
+  if (index == kNoContainer) return;
+  ContainerFacts& facts = facts_.containers[index];
+  if (facts.probed_attempt != attempt) {
+    facts.startup = ProbeResult::kNone;
+    facts.liveness = ProbeResult::kNone;
+  }
+  facts.probed_attempt = attempt;
+  if (startup) facts.startup = *startup;
+  if (liveness) facts.liveness = *liveness;
+}
+
+WorkClass PodWorker::work_class() const {
+  if (pod_ && (pod_->hot().IsStatic() || pod_->hot().priority.value_or(0) >= 2'000'000'000)) {
+    return WorkClass::kCritical;
+  }
+  return timeline_.over ? WorkClass::kSteady : WorkClass::kStart;
+}
+
+Observation PodWorker::Observe() const {
+  const StoredPod* stored = host_.ports().store.Find(pod_id_.uid);
+  if (stored == nullptr || stored->read == 0) return {};
+  if (stored->as_of <= fresh_after_ && !faults_.no_fresh_read) return {};
+  return {.pod = &stored->pod, .epoch = stored->as_of};
+}
+
+DecideInput PodWorker::Input(TimePoint now) const {
+  return {.plan = plan_,
+          .state = state_,
+          .observation = Observe(),
+          .ledger = ledger_.view(),
+          .facts = facts_,
+          .memory = memory_,
+          .node = host_.ports().node,
+          .now = now};
+}
+
+std::vector<ContainerWaiting> PodWorker::Waiting(TimePoint now) const {
+  return WaitingReasons(Input(now));
+}
+
+void PodWorker::OnObserved(TimePoint now) {
+  const Observation observation = Observe();
+  if (observation.pod == nullptr) return;
+  noted_ = observation.epoch;
+  std::erase_if(may_run_, [this](const ContainerId& id) {
+    const ObservedContainer* seen = Observed(id);
+    return seen == nullptr || seen->state != ContainerState::kCreated;
+  });
+  memory_.NoteObserved(*observation.pod, now);
+  ledger_.Prune(*observation.pod, observation.epoch);
+}
+
+bool PodWorker::HoldHint(TimePoint now) {
+  // While the pod starts, what is announced is mostly what we do; a look follows anyway.
+  const bool starts = state_.phase == Phase::kSyncing && !timeline_.over && !ops_.empty();
+  if (!ledger_.making() && !starts) return false;
+  if (held_hint_ == 0) held_until_ = After(now, kHoldHintMax);
+  if (held_until_ <= now) return false;
+  held_hint_ = host_.ports().epochs.Next();
+  host_.WakeAt(pod_id_.uid, held_until_);
+  return true;
+}
+
+// Every container that runs was looked at since: what the hint told of is known.
+bool PodWorker::HintIsSettled() const {
+  const LedgerView& view = ledger_.view();
+  const auto looked_at = [this](const ContainerEntry& entry) {
+    return entry.seen && entry.seen_at > held_hint_;
+  };
+  if (!std::ranges::any_of(view.containers, looked_at)) return false;
+  const ObservedPod* pod = Observe().pod;
+  if (pod == nullptr) return false;
+  const bool others = std::ranges::any_of(pod->containers, [&](const ObservedContainer& seen) {
+    if (seen.state == ContainerState::kExited) return false;
+    const auto entry = std::ranges::find(view.containers, seen.id, &ContainerEntry::id);
+    return entry == view.containers.end() || !looked_at(*entry);
+  });
+  return !others && std::ranges::all_of(view.containers, [&](const ContainerEntry& entry) {
+    return !entry.start.done() || looked_at(entry);
+  });
+}
+
+bool PodWorker::ExpectsChange() const {
+  if (!ops_.empty()) return true;
+  const Observation observation = Observe();
+  const auto newer = [&observation](const Call& call) {
+    return call.state != CallState::kNone && call.ended >= observation.epoch;
+  };
+  const LedgerView& view = ledger_.view();
+  return std::ranges::any_of(view.sandboxes,
+                             [&newer](const SandboxEntry& e) {
+                               return newer(e.run) || newer(e.stop) || newer(e.remove);
+                             }) ||
+         std::ranges::any_of(view.containers, [&newer](const ContainerEntry& e) {
+           return newer(e.create) || newer(e.start) || newer(e.stop) || newer(e.remove);
+         });
+}
+
+void PodWorker::RefreshReadState(TimePoint now) {
+  const PodReader& reader = host_.ports().reader;
+  LedgerView& view = ledger_.view();
+  view.read_in_flight = object_reads_ > 0 || reader.Covers(pod_id_.uid, fresh_after_) ||
+                        reader.IsReading(pod_id_.uid);
+  if (faults_.passive_wait) view.read_in_flight = true;
+  const TimePoint retry_at = reader.RetryAt(pod_id_.uid);
+  if (retry_at > now) view.read_retry_at = retry_at;
+}
+
+void PodWorker::Step(TimePoint now) {
+  CHECK(!stepping_);  // callbacks are posted, never re-entered
+  const ScopedFlag guard(stepping_);
+  const std::string name = pod_id_.ref.ToString();
+  const WorkScope scope(name, pod_id_.uid.value());
+  if (!timeline_.first_step) timeline_.first_step = now;
+  nothing_left_ = false;
+  // Nothing of the wish can be read yet: there is no plan to follow.
+  if (!pod_ && !state_.ending) return;
+  if (fault_ && fault_->retry_at > now) return host_.WakeAt(pod_id_.uid, fault_->retry_at);
+  // A list may have proved that what was seen before our time still holds.
+  if (Observe().epoch != noted_) OnObserved(now);
+  for (int i = 0; i < kStepsPerTurnMax; ++i) {
+    RefreshReadState(now);
+    if (faults_.remove_early) facts_.removal_allowed = true;
+    if (faults_.ignore_volumes) facts_.volumes.state = WorkState::kDone;
+    PodState seen = state_;
+    if (faults_.start_after_end && state_.phase == Phase::kTerminating) {
+      seen.phase = Phase::kSyncing;
+      seen.ending.reset();
+    }
+    const Decision decision = Decide({.plan = plan_,
+                                      .state = seen,
+                                      .observation = Observe(),
+                                      .ledger = ledger_.view(),
+                                      .facts = facts_,
+                                      .memory = memory_,
+                                      .node = host_.ports().node,
+                                      .now = now});
+    host_.OnWorkerDecided(*this, decision);
+    if (decision.cancel_starts) CancelStarts();
+    if (const Wait* wait = std::get_if<Wait>(&decision.action)) return Rest(*wait, now);
+    const Status done = Perform(decision.action, now);
+    if (!done) return Fail(done.error(), now);
+    if (nothing_left_) return;
+  }
+  host_.StepSoon(pod_id_.uid);  // fairness: let other pods run
+}
+
+Status PodWorker::Perform(const Action& action, TimePoint now) {
+  ENSURE(IsLegal(state_.phase, action) || faults_.start_after_end,
+         "an action that is not legal in this phase");
+  Note(now, std::string(ActionName(action)));
+  return std::visit(Overloaded{
+                        [](const Wait&) { return Ok(); },
+                        [this, now](const EnterPhase& enter) { return Enter(enter, now); },
+                        [this](const Nothing&) {
+                          nothing_left_ = true;
+                          wait_ = {};
+                          return Ok();
+                        },
+                        [this, now](const auto& other) { return Begin(other, now); },
+                    },
+                    action);
+}
+
+Status PodWorker::Enter(const EnterPhase& enter, TimePoint now) {
+  if (enter.phase == Phase::kTerminating) {
+    if (enter.ending && !state_.ending) state_.ending = enter.ending;
+    ENSURE(state_.ending.has_value(), "a pod that ends for no reason");
+  }
+  if (enter.phase == Phase::kTerminated && !faults_.start_after_end) {
+    ENSURE(ledger_.Unresolved(Observe().epoch) == 0, "something may still come to life");
+  }
+  state_.phase = enter.phase;
+  ShrinkGraceNow(std::nullopt);
+  ENSURE(enter.phase != Phase::kTerminating || state_.grace_seconds >= 1, "a grace below 1");
+  timeline_.over = true;
+  Note(now, std::string(PhaseName(enter.phase)));
+  host_.OnWorkerChanged(*this);
+  return Ok();
+}
+
+// Every wait names what ends it: a call under way, a read, or a time (invariant 6).
+void PodWorker::Rest(const Wait& wait, TimePoint now) {
+  const Wait before = std::exchange(wait_, wait);
+  if (wait.what != before.what || wait.container != before.container) {
+    if (!timeline_.over) {
+      timeline_.waited[static_cast<size_t>(before.what)] += now - wait_since_;
+    }
+    wait_since_ = now;
+    Note(now, "waits for " + std::string(WaitName(wait.what)));
+    host_.OnWorkerChanged(*this);
+  }
+  if (wait.what == WaitFor::kChange && state_.phase == Phase::kSyncing && ops_.empty()) {
+    timeline_.over = true;
+  }
+  if (held_hint_ != 0 && (ops_.empty() || held_until_ <= now)) {
+    PodReader& reader = host_.ports().reader;
+    if (Observe().epoch <= held_hint_ && !HintIsSettled() &&
+        !reader.Covers(pod_id_.uid, held_hint_)) {
+      reader.Mark(pod_id_.uid);
+    }
+    held_hint_ = 0;
+  }
+  if (wait.until != kNever) host_.WakeAt(pod_id_.uid, std::max(wait.until, now));
+}
+
+void PodWorker::CancelStarts() {
+  for (const UnderWay& mine : std::vector(ops_)) {
+    if (mine.group == OpGroup::kStarts) host_.Cancel(mine.op);
+  }
+}
+
+// Only this pod suffers: it begins again from what a read will show.
+void PodWorker::Fail(const Error& error, TimePoint now) {
+  for (const UnderWay& mine : std::vector(ops_)) host_.Abandon(mine.op);
+  ops_.clear();
+  stop_ops_.clear();
+  object_reads_ = 0;
+  ledger_ = PodLedger();
+  facts_.prepare = {};
+  facts_.volumes = {};
+  facts_.release = {};
+  for (ContainerFacts& facts : facts_.containers) facts.image = {};
+  held_hint_ = 0;
+  fresh_after_ = host_.ports().epochs.Next();
+  const bool again = fault_ && now - fault_->at <= kFaultForgotten;
+  const uint32_t count = again ? fault_->count + 1 : 1;
+  const Duration pause =
+      std::min(kFaultPauseMin * (1 << std::min<uint32_t>(count - 1, 10)), kFaultPauseMax);
+  fault_ = WorkerFault{error, now, After(now, host_.ports().random.Jitter(pause, 0.2)), count};
+  Note(now, "fault: " + error.message());
+  host_.OnWorkerFault(*this, error);
+  host_.WakeAt(pod_id_.uid, fault_->retry_at);
+}
+
+WorkerReport PodWorker::Report(TimePoint now) const {
+  WorkerReport report{.pod = pod_id_,
+                      .phase = state_.phase,
+                      .waits_for = nothing_left_ ? "nothing: all is done"
+                                                 : Describe(Decision{.action = wait_}, plan_, now),
+                      .since = wait_since_,
+                      .calls = {},
+                      .fault = fault_,
+                      .transitions = {transitions_.begin(), transitions_.end()},
+                      .timeline = timeline_};
+  const auto add = [&report, now](std::string_view what, const std::string& name,
+                                  const Call& call) {
+    if (!call.in_flight()) return;
+    report.calls.push_back(std::string(what) + " " + name + " for " +
+                           FormatDuration(now - call.began));
+  };
+  for (const SandboxEntry& entry : ledger_.view().sandboxes) {
+    const std::string name = std::to_string(entry.attempt);
+    add("run sandbox", name, entry.run);
+    add("stop sandbox", name, entry.stop);
+    add("remove sandbox", name, entry.remove);
+  }
+  for (const ContainerEntry& entry : ledger_.view().containers) {
+    add("create", entry.name, entry.create);
+    add("start", entry.name, entry.start);
+    add("postStart", entry.name, entry.post_start);
+    add("preStop", entry.name, entry.pre_stop);
+    add("stop", entry.name, entry.stop);
+    add("remove", entry.name, entry.remove);
+  }
+  return report;
+}
+
+}  // namespace denselet::sync

@@ -1,0 +1,272 @@
+// One pod from the wish to have it to the last trace of it: asks Decide what is next, begins it,
+// takes the answers.
+//
+//   wish       Update(v1)         Update(v2)                 Update(deleted)
+//   phase      |-- syncing ------------------------------------|-- terminating --|- terminated -|-
+//   finished calls        read  sandbox  image create start  read        stop…  sandbox     release
+//   remove knowledge    ^observation    ^replies in the ledger ^observation
+//
+// Only the newest wish is kept: the kubelet does not promise that every specification is seen, and
+// neither do we. A deletion or an eviction is seen at the next step, which follows every answer and
+// every wish; what was begun to start the pod is then cancelled. Phases only move right and the
+// grace only shrinks. A pod that is wished again while it ends is begun anew when it has ended.
+//
+// A broken invariant about this pod (kBug) takes its worker down, nobody else's: calls are
+// abandoned, what it knew of them is forgotten, and after a pause it begins again from a fresh
+// read.
+//
+// Lives on one shard, created and destroyed by PodShard; destroyed, its calls go on and find
+// nobody.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "kube/api/pod/pod_at_rest.h"
+#include "sync/decide/decide.h"
+#include "sync/ledger/pod_ledger.h"
+#include "sync/pod_worker/worker_host.h"
+
+namespace denselet::sync {
+
+inline constexpr int kStepsPerTurnMax = 32;
+inline constexpr size_t kTransitionsMax = 32;
+
+enum class WorkClass : uint8_t { kCritical, kStart, kSteady };
+
+enum class WishKind : uint8_t {
+  kAdd,     // wished, perhaps not for the first time
+  kChange,  // changed, or to be deleted
+  kGone,    // its source has it no more
+};
+
+struct PodWish {
+  WishKind kind = WishKind::kAdd;
+  kube::PodRef pod = {};
+};
+
+inline PodIdentity IdentityOf(const kube::PodRef& pod) {
+  const kube::PodHotFields& hot = pod->hot();
+  return {.ref = {std::string(hot.ns), std::string(hot.name)}, .uid = PodUid(std::string(hot.uid))};
+}
+
+// For people: what it did and when.
+struct WorkerTransition {
+  TimePoint at;
+  Phase phase;
+  std::string what;
+};
+
+struct WorkerFault {
+  Error error;
+  TimePoint at;
+  TimePoint retry_at;
+  uint32_t count = 0;  // in a row
+};
+
+// Where the time of a start went: from the wish until all containers were started once.
+struct StartTimeline {
+  TimePoint wished = {};
+  std::optional<TimePoint> first_step = {};
+  std::optional<TimePoint> prepared = {};
+  std::optional<TimePoint> mounted = {};
+  std::optional<TimePoint> sandbox = {};
+  std::optional<TimePoint> images = {};             // the last one
+  std::optional<TimePoint> started = {};            // the last container
+  std::array<Duration, kWaitForCount> waited = {};  // by what for
+  uint32_t runtime_calls = 0;
+  bool over = false;
+};
+
+// A printable picture of a worker.
+struct WorkerReport {
+  PodIdentity pod;
+  Phase phase;
+  std::string waits_for;
+  TimePoint since;
+  std::vector<std::string> calls;  // under way, with their age
+  std::optional<WorkerFault> fault;
+  std::vector<WorkerTransition> transitions;
+  StartTimeline timeline;
+};
+
+class PodWorker {
+ public:
+  // `fresh_after`: what was seen until then may be older than calls of the worker before.
+  PodWorker(WorkerHost& host, PodIdentity pod, uint64_t generation, Epoch fresh_after,
+            TimePoint now);
+  PodWorker(const PodWorker&) = delete;
+  PodWorker& operator=(const PodWorker&) = delete;
+  ~PodWorker();
+
+  // Each is followed by a step, soon. Update: a wish that cannot be read leaves the one before.
+  void Update(const PodWish& wish, TimePoint now);
+  void AdoptOrphan(const ObservedPod& observed, TimePoint now);
+  void Kill(Ending ending, std::optional<int64_t> grace_seconds, TimePoint now);
+  // See PodState::first_sandbox_attempt.
+  void BeginSandboxesAt(uint32_t attempt) { state_.first_sandbox_attempt = attempt; }
+  void AllowRemoval() { facts_.removal_allowed = true; }
+  void SetProbe(const std::string& container, uint32_t attempt, std::optional<ProbeResult> startup,
+                std::optional<ProbeResult> liveness);
+  void OnObserved(TimePoint now);
+  // A hint came. True: the worker sees to it that a read follows; false: read now.
+  bool HoldHint(TimePoint now);
+
+  void Step(TimePoint now);
+
+  const PodIdentity& pod() const { return pod_id_; }
+  uint64_t generation() const { return generation_; }
+  const kube::PodRef& wish() const { return pod_; }
+  const PodState& state() const { return state_; }
+  const PodPlan& plan() const { return plan_; }
+  const PodLedger& ledger() const { return ledger_; }
+  PodLedger& ledger_for_tests() { return ledger_; }
+  const PodFacts& facts() const { return facts_; }
+  const PodMemory& memory() const { return memory_; }
+  const Wait& waits() const { return wait_; }
+  const StartTimeline& timeline() const { return timeline_; }
+  const std::optional<WorkerFault>& fault() const { return fault_; }
+  bool is_orphan() const { return !pod_; }
+  WorkClass work_class() const;
+  // The observation that Decide sees: none until it is fresh enough.
+  Observation Observe() const;
+  std::vector<ContainerWaiting> Waiting(TimePoint now) const;
+
+  // Nothing is left to do, and nobody wishes it: the shard takes it away.
+  bool gone() const { return nothing_left_ && wish_gone_; }
+  bool nothing_left() const { return nothing_left_; }
+  // Wished again meanwhile; begun by the shard when this one is gone.
+  const std::optional<PodWish>& next_wish() const { return next_wish_; }
+  // Its own calls explain why a list differs from the picture.
+  bool ExpectsChange() const;
+
+  WorkerReport Report(TimePoint now) const;
+
+  // By the host.
+  void OpBegan(OpToken op, OpGroup group) { ops_.push_back({op, group}); }
+  void OpEnded(OpToken op) {
+    std::erase_if(ops_, [op](const UnderWay& mine) { return mine.op == op; });
+  }
+
+  struct Faults {
+    bool start_after_end = false;  // deletion does not keep what is planned from starting
+    bool grace_grows = false;      // a new wish may lengthen the grace
+    bool no_fresh_read = false;    // after a fault or a restart old observations count (5)
+    bool passive_wait = false;     // a wait for fresher state begins no read (6)
+    bool ignore_volumes = false;   // containers start before their volumes
+    bool remove_early = false;     // what the status needs goes before it was acknowledged (14)
+  };
+  Faults& faults_for_tests() { return faults_; }
+
+ private:
+  struct UnderWay {
+    OpToken op;
+    OpGroup group;
+  };
+
+  // pod_worker.cc
+  DecideInput Input(TimePoint now) const;
+  Status Perform(const Action& action, TimePoint now);
+  void Rest(const Wait& wait, TimePoint now);
+  bool HintIsSettled() const;
+  void RefreshReadState(TimePoint now);
+  Status Enter(const EnterPhase& enter, TimePoint now);
+  void Note(TimePoint now, std::string what);
+  void Fail(const Error& error, TimePoint now);
+  void CancelStarts();
+  void SetPlan(PodPlan plan);
+  void NoteStartTime(const kube::core::Pod& pod, TimePoint now);
+  void ShrinkGraceNow(std::optional<int64_t> asked_for);
+
+  // worker_calls.cc: one for each action.
+  Status Begin(const Read& action, TimePoint now);
+  Status Begin(const PreparePod& action, TimePoint now);
+  Status Begin(const MountVolumes& action, TimePoint now);
+  Status Begin(const RunSandbox& action, TimePoint now);
+  Status Begin(const EnsureImages& action, TimePoint now);
+  Status Begin(const CreateContainer& action, TimePoint now);
+  Status Begin(const StartContainer& action, TimePoint now);
+  Status Begin(const RunPostStart& action, TimePoint now);
+  Status Begin(const StopContainers& action, TimePoint now);
+  Status Begin(const StopSandboxes& action, TimePoint now);
+  Status Begin(const Remove& action, TimePoint now);
+  Status Begin(const ReleasePod& action, TimePoint now);
+
+  Status StopOne(const ContainerStop& step, TimePoint now);
+  Status StopSandboxNow(const SandboxId& id, TimePoint now);
+  Status RemoveContainerNow(const ContainerId& id, TimePoint now);
+  Status RemoveSandboxNow(const SandboxId& id, TimePoint now);
+  Status ReadSandboxNow(const SandboxId& id, TimePoint now);
+  Status ReadContainerNow(const ContainerId& id, TimePoint now);
+  void EnsureImage(const EnsureImages::Item& item, TimePoint now);
+  void EndCall(Call& call, const Status& answer, std::string_view reason, bool is_create,
+               TimePoint now);
+  void EndWork(Work& work, const Status& answer, uint32_t& failures, TimePoint now);
+  void ReadFailed(const Error& error, TimePoint now);
+  Context WorkContext(OpToken op, TimePoint now, Duration limit);
+  std::optional<uint32_t> AttemptOf(const SandboxId& id) const;
+  const ObservedContainer* Observed(const ContainerId& id) const;
+  std::vector<std::string> PodIps() const;
+
+  WorkerHost& host_;
+  const PodIdentity pod_id_;
+  const uint64_t generation_;
+
+  kube::PodRef pod_;  // the newest wish; empty: an orphan's
+  PodPlan plan_;
+  PodState state_;
+  PodFacts facts_;
+  PodMemory memory_;
+  PodLedger ledger_;
+  std::optional<int64_t> grace_asked_for_;
+  bool wish_gone_ = false;
+  std::optional<PodWish> next_wish_;
+  bool nothing_left_ = false;
+  Epoch fresh_after_ = 0;  // older observations do not count
+  Epoch noted_ = 0;        // the observation that memory and ledger know of
+
+  Wait wait_;
+  TimePoint wait_since_;
+  std::vector<UnderWay> ops_;
+  std::map<std::pair<std::string, uint32_t>, OpToken> stop_ops_;
+  std::set<ContainerId> may_run_;  // a start of theirs has an unknown outcome; of this pod's few
+  uint32_t object_reads_ = 0;      // under way
+  uint32_t read_failures_ = 0;
+  uint32_t prepare_failures_ = 0;
+  uint32_t mount_failures_ = 0;
+  uint32_t release_failures_ = 0;
+  Epoch held_hint_ = 0;
+  TimePoint held_until_ = {};
+
+  std::optional<WorkerFault> fault_;
+  bool poisoned_ = false;  // the newest wish could not be read
+  std::deque<WorkerTransition> transitions_;
+  StartTimeline timeline_;
+  Faults faults_;
+  bool stepping_ = false;
+};
+
+// The legal moves: which actions may be begun in which phase.
+bool IsLegal(Phase phase, const Action& action);
+bool IsLegalMove(Phase from, Phase to);
+std::string_view PhaseName(Phase phase);
+
+template <class T, class Take>
+void WorkerHost::Deliver(PodWorker& worker, Take& take, T answer) {
+  const PodUid uid = worker.pod().uid;
+  take(worker, std::move(answer), ports().loop.Now());
+  StepSoon(uid);
+}
+
+}  // namespace denselet::sync

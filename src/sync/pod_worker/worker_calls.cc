@@ -1,0 +1,276 @@
+// What a pod worker does to start a pod. Here and in worker_reads.cc and worker_ends.cc: each
+// action begins its calls, writes them into the ledger before they are sent, and writes the answers
+// there when they come.
+#include <algorithm>
+#include <utility>
+
+#include "sync/pod_worker/pod_worker.h"
+#include "sync/pod_worker/worker_pauses.h"
+
+namespace denselet::sync {
+
+Context PodWorker::WorkContext(OpToken op, TimePoint now, Duration limit) {
+  Context context = host_.ContextOf(op);
+  const bool urgent = work_class() == WorkClass::kCritical || state_.phase != Phase::kSyncing;
+  context.priority = urgent ? Priority::kCritical : Priority::kNormal;
+  return limit == Duration::max() ? context : context.WithTimeout(now, limit);
+}
+
+void PodWorker::EndCall(Call& call, const Status& answer, std::string_view reason, bool is_create,
+                        TimePoint now) {
+  const WorkerPorts& ports = host_.ports();
+  ledger_.End(call, answer, ports.epochs.Next(), reason, is_create, now, 0.2 * ports.random.Unit());
+  if (!answer) Note(now, std::string(reason) + ": " + answer.error().message());
+}
+
+void PodWorker::EndWork(Work& work, const Status& answer, uint32_t& failures, TimePoint now) {
+  if (answer) {
+    failures = 0;
+    work = {.state = WorkState::kDone};
+    return;
+  }
+  const Duration pause = Pause(failures++);
+  work = {.state = WorkState::kFailed,
+          .retry_at = After(now, host_.ports().random.Jitter(pause, 0.2)),
+          .message = answer.error().message()};
+  Note(now, "failed: " + work.message);
+}
+
+std::optional<uint32_t> PodWorker::AttemptOf(const SandboxId& id) const {
+  for (const SandboxEntry& entry : ledger_.view().sandboxes) {
+    if (entry.id == id) return entry.attempt;
+  }
+  if (const ObservedPod* pod = Observe().pod) {
+    for (const ObservedSandbox& sandbox : pod->sandboxes) {
+      if (sandbox.id == id) return sandbox.attempt;
+    }
+  }
+  return std::nullopt;
+}
+
+const ObservedContainer* PodWorker::Observed(const ContainerId& id) const {
+  const ObservedPod* pod = Observe().pod;
+  if (pod == nullptr) return nullptr;
+  const auto found = std::ranges::find(pod->containers, id, &ObservedContainer::id);
+  return found == pod->containers.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> PodWorker::PodIps() const {
+  for (const SandboxEntry& entry : ledger_.view().sandboxes) {
+    if (entry.seen && entry.seen->state == SandboxState::kReady) return entry.seen->ips;
+  }
+  if (const ObservedPod* pod = Observe().pod) {
+    for (const ObservedSandbox& sandbox : pod->sandboxes) {
+      if (sandbox.state == SandboxState::kReady) return sandbox.ips;
+    }
+  }
+  return {};
+}
+
+Status PodWorker::Begin(const PreparePod&, TimePoint now) {
+  facts_.prepare = {.state = WorkState::kInProgress};
+  const Result<OpToken> op = host_.BeginOp(*this, "prepare", OpGroup::kStarts);
+  if (!op) {
+    EndWork(facts_.prepare, op.error(), prepare_failures_, now);
+    return Ok();
+  }
+  host_.ports().resources.Prepare(
+      WorkContext(*op, now, kWorkLimit), pod_,
+      host_.Reply<PreparedPod>(*op, [](PodWorker& w, Result<PreparedPod> answer, TimePoint then) {
+        w.EndWork(w.facts_.prepare, ToStatus(answer), w.prepare_failures_, then);
+        if (!answer) return;
+        w.timeline_.prepared = then;
+        for (const auto& [name, attempts] : answer->logged_attempts) {
+          const ContainerIndex index = w.plan_.Find(name);
+          if (index != kNoContainer) w.facts_.containers[index].logged_attempts = attempts;
+        }
+      }));
+  return Ok();
+}
+
+Status PodWorker::Begin(const MountVolumes&, TimePoint now) {
+  facts_.volumes = {.state = WorkState::kInProgress};
+  const Result<OpToken> op = host_.BeginOp(*this, "mount volumes", OpGroup::kStarts);
+  if (!op) {
+    EndWork(facts_.volumes, op.error(), mount_failures_, now);
+    return Ok();
+  }
+  host_.ports().resources.Mount(
+      WorkContext(*op, now, kWorkLimit), pod_,
+      host_.Reply<Unit>(*op, [](PodWorker& w, const Status& answer, TimePoint then) {
+        w.EndWork(w.facts_.volumes, answer, w.mount_failures_, then);
+        if (answer) w.timeline_.mounted = then;
+      }));
+  return Ok();
+}
+
+Status PodWorker::Begin(const RunSandbox& action, TimePoint now) {
+  ENSURE(facts_.prepare.state == WorkState::kDone, "a sandbox before the pod is prepared");
+  if (Status began = ledger_.BeginRunSandbox(action.attempt, now); !began) return began;
+  const auto fail = [this, &action, now](const Error& error) {
+    Call& run = ledger_.Sandbox(action.attempt).run;
+    EndCall(run, error, "CreatePodSandboxError", false, now);
+    run.no_effect = true;
+    return Ok();
+  };
+  const Result<SandboxSpec> spec = host_.ports().specs.Sandbox(pod_, action.attempt);
+  if (!spec && spec.error().code() == ErrorCode::kBug) return spec.error();
+  if (!spec) return fail(spec.error());
+  const Result<OpToken> op = host_.BeginOp(*this, "run sandbox", OpGroup::kStarts);
+  if (!op) return fail(op.error());
+  ++timeline_.runtime_calls;
+  host_.ports().runtime.RunSandbox(
+      WorkContext(*op, now, Duration::max()), *spec,
+      host_.Reply<SandboxId>(
+          *op, [attempt = action.attempt](PodWorker& w, Result<SandboxId> answer, TimePoint then) {
+            SandboxEntry& entry = w.ledger_.Sandbox(attempt);
+            w.EndCall(entry.run, ToStatus(answer), "CreatePodSandboxError", true, then);
+            if (!answer) return;
+            entry.id = *std::move(answer);
+            w.timeline_.sandbox = then;
+          }));
+  return Ok();
+}
+
+Status PodWorker::Begin(const EnsureImages& action, TimePoint now) {
+  for (const EnsureImages::Item& item : action.items) EnsureImage(item, now);
+  return Ok();
+}
+
+void PodWorker::EnsureImage(const EnsureImages::Item& item, TimePoint now) {
+  const ContainerPlan& container = plan_.containers[item.container];
+  ImageFact& fact = facts_.containers[item.container].image;
+  const auto failed = [](ImageFact& image, ImageOutcome outcome, TimePoint at) {
+    image.state = WorkState::kFailed;
+    image.reason = std::move(outcome.reason);
+    image.message = std::move(outcome.message);
+    image.retry_at = After(at, outcome.retry_in);
+  };
+  fact.attempt = item.attempt;
+  fact.state = WorkState::kInProgress;
+  const Result<SandboxSpec> sandbox = host_.ports().specs.Sandbox(pod_, 0);
+  const Result<OpToken> op = host_.BeginOp(*this, "image", OpGroup::kStarts);
+  if (!op || !sandbox) {
+    if (op) host_.Abandon(*op);
+    const Error& error = op ? sandbox.error() : op.error();
+    return failed(fact,
+                  {.reason = "ErrImagePull", .message = error.message(), .retry_in = kWorkPauseMax},
+                  now);
+  }
+  host_.ports().images.Ensure(
+      WorkContext(*op, now, Duration::max()),
+      {.pod = pod_id_,
+       .container = container.name,
+       .image = container.image,
+       .policy = host_.ports().specs.Policy(pod_, container.name),
+       .sandbox = *sandbox},
+      [done = host_.Reply<ImageOutcome>(
+           *op, [name = container.name, image = container.image, attempt = item.attempt, failed](
+                    PodWorker& w, Result<ImageOutcome> answer, TimePoint then) {
+             const ContainerIndex index = w.plan_.Find(name);
+             if (index == kNoContainer || w.plan_.containers[index].image != image) return;
+             ImageFact& mine = w.facts_.containers[index].image;
+             if (mine.attempt != attempt || mine.state != WorkState::kInProgress) return;
+             if (answer->image_ref.empty()) return failed(mine, *std::move(answer), then);
+             mine = {.state = WorkState::kDone, .attempt = attempt, .image_ref = answer->image_ref};
+             w.timeline_.images = then;
+           })](ImageOutcome outcome) mutable { done(std::move(outcome)); });
+}
+
+Status PodWorker::Begin(const CreateContainer& action, TimePoint now) {
+  ENSURE(action.container < plan_.containers.size(), "a container that the plan does not have");
+  ENSURE(facts_.volumes.state == WorkState::kDone, "a container before its volumes");
+  const ContainerPlan& plan = plan_.containers[action.container];
+  if (Status began = ledger_.BeginCreate(plan.name, action.attempt, action.sandbox, plan.hash, now);
+      !began) {
+    return began;
+  }
+  const auto fail = [this, &action, &plan, now](const Error& error, std::string_view reason) {
+    Call& create = ledger_.Container(plan.name, action.attempt).create;
+    EndCall(create, error, reason, false, now);
+    create.no_effect = true;
+    return Ok();
+  };
+  WorkerPorts ports = host_.ports();
+  const Result<SandboxSpec> sandbox = ports.specs.Sandbox(pod_, action.sandbox_attempt);
+  const Result<ContainerSpec> spec =
+      ports.specs.Container(pod_, {.name = plan.name,
+                                   .attempt = action.attempt,
+                                   .image_ref = facts_.containers[action.container].image.image_ref,
+                                   .pod_ips = action.pod_ips,
+                                   .pid_target = action.pid_target});
+  for (const Status& made : {ToStatus(sandbox), ToStatus(spec)}) {
+    if (made) continue;
+    if (made.error().code() == ErrorCode::kBug) return made.error();
+    return fail(made.error(), "CreateContainerConfigError");
+  }
+  const Result<OpToken> op = host_.BeginOp(*this, "create container", OpGroup::kStarts);
+  if (!op) return fail(op.error(), "CreateContainerError");
+  memory_.NoteCreate(plan.name, action.attempt, action.back_off);
+  ++timeline_.runtime_calls;
+  ports.runtime.CreateContainer(
+      WorkContext(*op, now, Duration::max()), action.sandbox, *spec, *sandbox,
+      host_.Reply<ContainerId>(*op, [name = plan.name, attempt = action.attempt](
+                                        PodWorker& w, Result<ContainerId> answer, TimePoint then) {
+        ContainerEntry& entry = w.ledger_.Container(name, attempt);
+        w.EndCall(entry.create, ToStatus(answer), "CreateContainerError", true, then);
+        if (answer) entry.id = *std::move(answer);
+      }));
+  return Ok();
+}
+
+Status PodWorker::Begin(const StartContainer& action, TimePoint now) {
+  ENSURE(action.container < plan_.containers.size(), "a container that the plan does not have");
+  ENSURE(facts_.volumes.state == WorkState::kDone, "a container before its volumes");
+  const std::string name = plan_.containers[action.container].name;
+  ContainerEntry& entry = ledger_.Container(name, action.attempt);
+  ENSURE(!entry.start.in_flight(), "this container is being started already");
+  entry.id = action.id;
+  entry.sandbox = action.sandbox;
+  PodLedger::Begin(entry.start, now);
+  const Result<OpToken> op = host_.BeginOp(*this, "start container", OpGroup::kStarts);
+  if (!op) {
+    EndCall(entry.start, op.error(), "RunContainerError", false, now);
+    return Ok();
+  }
+  ++timeline_.runtime_calls;
+  host_.ports().runtime.StartContainer(
+      WorkContext(*op, now, Duration::max()), action.id,
+      host_.Reply<Unit>(*op, [name, attempt = action.attempt, id = action.id](
+                                 PodWorker& w, Status answer, TimePoint then) {
+        // A start that was given up may still take effect, whatever became of the next one.
+        const bool unknown = !answer && answer.error().code() == ErrorCode::kUnknownOutcome;
+        if (unknown) w.may_run_.insert(id);
+        if (answer) w.may_run_.erase(id);
+        if (!answer && w.may_run_.count(id) != 0) {
+          answer = Error(ErrorCode::kUnknownOutcome, answer.error().message());
+        }
+        w.EndCall(w.ledger_.Container(name, attempt).start, answer, "RunContainerError", false,
+                  then);
+        if (answer) w.timeline_.started = then;
+      }));
+  return Ok();
+}
+
+Status PodWorker::Begin(const RunPostStart& action, TimePoint now) {
+  ENSURE(action.container < plan_.containers.size(), "a container that the plan does not have");
+  const std::string name = plan_.containers[action.container].name;
+  ContainerEntry& entry = ledger_.Container(name, action.attempt);
+  entry.id = action.id;
+  PodLedger::Begin(entry.post_start, now);
+  const Result<OpToken> op = host_.BeginOp(*this, "postStart", OpGroup::kStarts);
+  if (!op) {
+    EndCall(entry.post_start, op.error(), "PostStartHookError", false, now);
+    return Ok();
+  }
+  host_.ports().hooks.Run(
+      WorkContext(*op, now, Duration::max()), HookKind::kPostStart, pod_, name, action.id, PodIps(),
+      host_.Reply<Unit>(*op, [name, attempt = action.attempt](PodWorker& w, const Status& answer,
+                                                              TimePoint then) {
+        w.EndCall(w.ledger_.Container(name, attempt).post_start, answer, "PostStartHookError",
+                  false, then);
+      }));
+  return Ok();
+}
+
+}  // namespace denselet::sync

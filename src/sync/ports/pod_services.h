@@ -1,0 +1,97 @@
+// What others do for a pod while its worker brings it up and takes it down: cgroup, directories and
+// volumes, images, hooks, the specifications of its objects. Each is its own small machine behind
+// one of these ports, not a stage of the worker.
+//
+// One instance a shard. Every answer comes once, in a later turn, also after the context's cancel;
+// each is bounded by the context's deadline. Who implements a port tries nothing again: the worker
+// asks again when it is time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/context.h"
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "kube/api/pod/pod_at_rest.h"
+#include "reactor/api/file_system.h"
+#include "sync/ports/observed_pod.h"
+#include "sync/ports/runtime_spec.h"
+
+namespace denselet::sync {
+
+// Cgroup, data and log directories, volumes. Everything is asked for again after a restart of the
+// agent, and then finds most of it done.
+struct PreparedPod {
+  // By container: one more than the highest N of <container>/N.log in the pod's log directory.
+  std::vector<std::pair<std::string, uint32_t>> logged_attempts = {};
+};
+
+class PodResources {
+ public:
+  virtual ~PodResources() = default;
+  virtual void Prepare(const Context&, const kube::PodRef&, reactor::Done<PreparedPod>) = 0;
+  virtual void Mount(const Context&, const kube::PodRef&, reactor::Done<Unit>) = 0;
+  // All of it is given back. Of a pod that nobody wants any more there is the identity only.
+  virtual void Release(const Context&, const PodIdentity&, reactor::Done<Unit>) = 0;
+};
+
+enum class PullPolicy : uint8_t { kAlways, kIfNotPresent, kNever };
+
+struct ImageWish {
+  PodIdentity pod = {};
+  std::string container = {};
+  std::string image = {};
+  PullPolicy policy = PullPolicy::kIfNotPresent;
+  SandboxSpec sandbox = {};
+};
+
+struct ImageOutcome {
+  std::string image_ref = {};  // empty: there is none
+  // Of a failure: ErrImagePull, ImagePullBackOff, ..., as a container's status tells it.
+  std::string reason = {};
+  std::string message = {};
+  Duration retry_in = {};
+};
+
+class PodImages {
+ public:
+  virtual ~PodImages() = default;
+  virtual void Ensure(const Context&, ImageWish, UniqueFunction<void(ImageOutcome)>) = 0;
+  // The pod is gone: so is its back-off.
+  virtual void Forget(const PodUid&) = 0;
+};
+
+enum class HookKind : uint8_t { kPostStart, kPreStop };
+
+// exec, httpGet and sleep, as the pod's container has them.
+class PodHooks {
+ public:
+  virtual ~PodHooks() = default;
+  virtual void Run(const Context&, HookKind, const kube::PodRef&, const std::string& container,
+                   const ContainerId&, const std::vector<std::string>& pod_ips,
+                   reactor::Done<Unit>) = 0;
+};
+
+struct ContainerWish {
+  std::string name = {};
+  uint32_t attempt = 0;
+  std::string image_ref = {};
+  std::vector<std::string> pod_ips = {};
+  ContainerId pid_target = {};
+};
+
+// Pure work over the pod and what its shard knows of the node. kNotFound, kInvalid: something that
+// the pod refers to is missing or wrong; it stays so until somebody mends it.
+class PodSpecs {
+ public:
+  virtual ~PodSpecs() = default;
+  virtual Result<SandboxSpec> Sandbox(const kube::PodRef&, uint32_t attempt) = 0;
+  virtual Result<ContainerSpec> Container(const kube::PodRef&, const ContainerWish&) = 0;
+  virtual PullPolicy Policy(const kube::PodRef&, const std::string& container) = 0;
+};
+
+}  // namespace denselet::sync

@@ -1,0 +1,191 @@
+// The pods of one shard: their workers, what the runtime shows of them, the calls under way, and
+// who has the next turn.
+//
+//   hints, lists --> PodReader --> ObservedStore --+
+//   wishes ----------------------------------------+--> run line (critical, start, steady)
+//   answers of calls --> ops (index, generation) --+        |  at most steps_per_turn_max a turn
+//   timers ----------------------------------------+        v
+//                                                     PodWorker::Step
+//
+// Critical and static pods go first, then those that start, then those that run; each class gets a
+// share of every turn, so none starves. Everything is bounded by the number of pods but the table
+// of calls, which has a bound of its own.
+//
+// Owned by the composition root, one a shard; all calls on that shard. Destroyed, it ends its
+// workers; calls under way find nobody.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/metrics.h"
+#include "base/slot_map.h"
+#include "sync/pleg/pleg_metrics.h"
+#include "sync/pod_worker/pod_worker.h"
+
+namespace denselet::sync {
+
+struct PodShardOptions {
+  uint32_t steps_per_turn_max = 64;
+  uint32_t ops_max = 65536;
+  PodReaderOptions reader = {};
+  // Pods under whose work the process died again and again: they wait until they change.
+  std::set<PodUid> held_back = {};
+};
+
+class PodShardUser {
+ public:
+  // Its status may have changed: phase, waits, observation.
+  virtual void OnPodChanged(const PodWorker& worker) = 0;
+  // It is over and its worker is about to go; the wish, too, is gone.
+  virtual void OnPodGone(const PodIdentity& pod) = 0;
+  // Something of ours was wrong about this pod, or a wish could not be read.
+  virtual void OnPodFault(const PodWorker& worker, const Error& error) = 0;
+  // The process died under its work again and again: it is not begun until it changes.
+  virtual void OnPodHeldBack(const PodIdentity& pod, const kube::PodRef& wish) {
+    static_cast<void>(pod);
+    static_cast<void>(wish);
+  }
+  // Each decision, before it is begun; many a turn. For those who count.
+  virtual void OnPodDecided(const PodWorker& worker, const Decision& decision) {
+    static_cast<void>(worker);
+    static_cast<void>(decision);
+  }
+
+ protected:
+  ~PodShardUser() = default;
+};
+
+struct PodShardPorts {
+  reactor::Loop& loop;
+  Random& random;
+  const Logger& log;
+  Runtime& runtime;
+  EpochCounter& epochs;
+  PodResources& resources;
+  PodImages& images;
+  PodHooks& hooks;
+  PodSpecs& specs;
+};
+
+class PodShard final : public WorkerHost, private PodReaderUser {
+ public:
+  PodShard(const PodShardPorts& ports, const PodShardOptions& options, PodShardUser& user);
+  ~PodShard() override;
+  PodShard(const PodShard&) = delete;
+  PodShard& operator=(const PodShard&) = delete;
+
+  // From the sources.
+  void Update(const PodWish& wish);
+  // The sources that matter have told all they have: what the runtime has beyond that is an orphan.
+  void SourcesReady();
+
+  // From PLEG.
+  void Hint(const std::vector<PodUid>& pods);
+  // Answers with the number of differences that nothing had announced.
+  uint64_t Listed(Epoch epoch, const std::vector<ListedPod>& pods);
+
+  // From managers.
+  void Kill(const PodUid& pod, Ending ending, std::optional<int64_t> grace_seconds);
+  void AllowRemoval(const PodUid& pod);
+  void SetProbe(const PodUid& pod, const std::string& container, uint32_t attempt,
+                std::optional<ProbeResult> startup, std::optional<ProbeResult> liveness);
+  void SetNode(const NodeFacts& node);
+
+  // Null: there is none.
+  const PodWorker* Find(const PodUid& pod) const;
+  PodWorker* FindForTests(const PodUid& pod);
+  size_t size() const { return workers_.size(); }
+  size_t ops() const { return ops_.size(); }
+  size_t line() const;
+  const ObservedStore& store() const { return store_; }
+  ObservedStore& store_for_tests() { return store_; }
+  const PodReader& reader() const { return reader_; }
+  std::vector<WorkerReport> Reports() const;
+  MetricSet<PlegMetric>& metrics() { return metrics_; }
+  // Nothing waits for a turn, no call and no read is under way.
+  bool idle() const;
+
+  struct Faults {
+    PodWorker::Faults worker = {};
+    LedgerFaults ledger = {};
+    bool orphans_at_once = false;    // sources are not waited for
+    bool forget_no_answers = false;  // late answers reach a worker that did not ask
+  };
+  Faults& faults_for_tests() { return faults_; }
+
+  // WorkerHost
+  const WorkerPorts& ports() override { return ports_; }
+  Result<OpToken> BeginOp(PodWorker& worker, std::string_view what, OpGroup group) override;
+  Context ContextOf(OpToken op) override;
+  void Cancel(OpToken op) override;
+  void Abandon(OpToken op) override;
+  PodWorker* Answered(OpToken op) override;
+  void StepSoon(const PodUid& pod) override;
+  void WakeAt(const PodUid& pod, TimePoint when) override;
+  void OnWorkerDecided(const PodWorker& worker, const Decision& decision) override;
+  void OnWorkerChanged(PodWorker& worker) override;
+  void OnWorkerFault(PodWorker& worker, const Error& error) override;
+
+ private:
+  struct Slot {
+    std::unique_ptr<PodWorker> worker;
+    reactor::TimerId timer = {};
+    TimePoint wake_at = kNever;
+    bool in_line = false;
+  };
+  struct LateSandbox {
+    uint32_t attempt;
+    TimePoint until;
+  };
+  struct Op {
+    PodUid pod;
+    uint64_t generation;
+    std::string_view what;
+    TimePoint began;
+    std::unique_ptr<CancelSource> cancel;
+    bool abandoned = false;
+  };
+
+  // PodReaderUser
+  void OnRead(const PodUid& pod, Applied applied, Duration took) override;
+  void OnReadFailed(const PodUid& pod, const Error& error) override;
+
+  Slot& MakeWorker(const PodIdentity& pod, Epoch fresh_after);
+  void Begin(const PodWish& wish);
+  void LookForOrphan(const PodUid& pod);
+  void Turn();
+  bool StepNext(WorkClass work_class);
+  void Collect(const PodUid& pod);
+  void ScheduleTurn();
+
+  Random& random_;
+  const Logger log_;
+  const PodShardOptions options_;
+  PodShardUser& user_;
+  ObservedStore store_;
+  PodReader reader_;
+  NodeFacts node_;
+  WorkerPorts ports_;
+  MetricSet<PlegMetric> metrics_;
+  std::map<PodUid, Slot> workers_;
+  std::map<PodUid, PodWish> held_back_;
+  // Of pods that are gone: sandboxes whose making was given up and may still come to an end.
+  // Forgotten after kLateSandboxMax.
+  std::map<PodUid, LateSandbox> late_sandboxes_;
+  uint64_t next_generation_ = 1;
+  SlotMap<Op> ops_;
+  std::array<std::deque<PodUid>, 3> line_;  // by class
+  bool turn_posted_ = false;
+  bool sources_ready_ = false;
+  Faults faults_;
+};
+
+}  // namespace denselet::sync

@@ -1,0 +1,86 @@
+#include "tests/fakes/fake_event_stream.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace denselet::fakes {
+namespace {
+constexpr Duration kRetryMax = Milliseconds(500);
+constexpr Duration kWatchRuntime = Milliseconds(200);
+}  // namespace
+
+FakeEventStream::FakeEventStream(reactor::Loop& loop, FakeRuntimeHost& host, FakeEventFaults faults,
+                                 sync::RuntimeEventsUser& user)
+    : loop_(loop), host_(host), faults_(faults), user_(user), alive_(std::make_shared<bool>(true)) {
+  subscription_ = host_.model().Subscribe([this](const PodUid& pod) { OnChanged(pod); });
+  Arm(host_.Delay(), [this] { TryConnect(); });
+}
+
+FakeEventStream::~FakeEventStream() {
+  *alive_ = false;
+  host_.model().Unsubscribe(subscription_);
+}
+
+void FakeEventStream::Arm(Duration delay, reactor::Task task) {
+  // The world's time: events come between turns, when the loop's own reading is old.
+  loop_.Arm(After(host_.model().Now(), delay), [alive = alive_, task = std::move(task)]() mutable {
+    if (*alive) task();
+  });
+}
+
+void FakeEventStream::Set(sync::EventStreamState state) {
+  if (state_ == state && state != sync::EventStreamState::kConnecting) return;
+  state_ = state;
+  if (state == sync::EventStreamState::kEstablished) established_at_ = loop_.Now();
+  user_.OnStreamState(state);
+}
+
+void FakeEventStream::TryConnect() {
+  if (!faults_.supported) return Set(sync::EventStreamState::kUnsupported);
+  if (host_.up()) {
+    if (state_ != sync::EventStreamState::kEstablished) {
+      life_ = host_.life();
+      Set(sync::EventStreamState::kEstablished);
+    } else if (life_ != host_.life()) {
+      Set(sync::EventStreamState::kConnecting);
+    }
+  } else if (state_ == sync::EventStreamState::kEstablished) {
+    Set(sync::EventStreamState::kConnecting);
+  }
+  const Duration pause = state_ == sync::EventStreamState::kEstablished
+                             ? kWatchRuntime
+                             : Duration(static_cast<int64_t>(
+                                   host_.random().Below(static_cast<uint64_t>(kRetryMax.count()))));
+  Arm(pause, [this] { TryConnect(); });
+}
+
+void FakeEventStream::Break() {
+  if (established()) Set(sync::EventStreamState::kConnecting);
+}
+
+void FakeEventStream::OnChanged(const PodUid& pod) {
+  if (!established() || life_ != host_.life()) return;
+  const auto below = [this](Duration d) {
+    return Duration(
+        static_cast<int64_t>(host_.random().Below(static_cast<uint64_t>(d.count()) + 1)));
+  };
+  if (host_.Chance(faults_.lost)) return;
+  if (host_.Chance(faults_.lost_told)) {
+    return Arm(below(faults_.delay_max), [this] {
+      lost_at_ = loop_.Now();
+      user_.OnHintsLost();
+    });
+  }
+  if (host_.Chance(faults_.broken)) return Arm(Duration::zero(), [this] { Break(); });
+  const bool late = host_.Chance(faults_.late);
+  Deliver(pod, below(late ? faults_.late_max : faults_.delay_max));
+  if (host_.Chance(faults_.repeated)) Deliver(pod, below(faults_.delay_max));
+}
+
+void FakeEventStream::Deliver(const PodUid& pod, Duration delay) {
+  Arm(delay, [this, pod] {
+    if (established()) user_.OnPodHint(pod);
+  });
+}
+
+}  // namespace denselet::fakes

@@ -1,0 +1,222 @@
+#include "tests/sim/core/checks.h"
+
+#include <algorithm>
+
+namespace denselet::sim {
+namespace {
+
+using fakes::RuntimeRequest;
+using fakes::SentRequest;
+using sync::ContainerState;
+using sync::Phase;
+
+bool Starts(RuntimeRequest request) {
+  return request == RuntimeRequest::kRunSandbox || request == RuntimeRequest::kCreateContainer ||
+         request == RuntimeRequest::kStartContainer;
+}
+
+bool Removes(RuntimeRequest request) {
+  return request == RuntimeRequest::kRemoveSandbox || request == RuntimeRequest::kRemoveContainer;
+}
+
+}  // namespace
+
+void Checks::OnPodChanged(const sync::PodWorker& worker) {
+  const PodUid& uid = worker.pod().uid;
+  Life& life = lives_[uid];
+  if (life.generation != worker.generation()) life = {.generation = worker.generation()};
+  const sync::PodState& state = worker.state();
+  if (state.phase < life.phase) core_.Problem("the phase of " + uid.value() + " moved back");
+  if (life.grace != 0 && state.grace_seconds > life.grace) {
+    core_.Problem("the grace of " + uid.value() + " grew");
+  }
+  if (life.phase != state.phase) {
+    core_.Note(uid.value() + " is " + std::string(sync::PhaseName(state.phase)));
+  }
+  life.phase = state.phase;
+  life.grace = state.grace_seconds;
+}
+
+void Checks::OnRequest(const SentRequest& request) {
+  const std::string what = std::string(fakes::RuntimeRequestName(request.request)) + " " +
+                           request.pod.value() + " " + request.name + " " +
+                           std::to_string(request.attempt);
+  core_.Note(what);
+  if (core_.agent() == nullptr) return core_.Problem(what + ": of an agent that is no more");
+  if (Starts(request.request)) CheckStart(request, what);
+  const auto pod = core_.pods().find(request.pod);
+  if (pod == core_.pods().end()) return;
+  CheckReason(request, pod->second, what);
+  if (Removes(request.request)) CheckRemoval(request, pod->second, what);
+}
+
+void Checks::CheckStart(const SentRequest& request, const std::string& what) {
+  const sync::PodWorker* worker = core_.Worker(request.pod);
+  if (worker == nullptr || worker->state().phase != Phase::kSyncing) {
+    core_.Problem(what + ": after its termination began");
+  }
+  if (request.request != RuntimeRequest::kRunSandbox && !core_.leaves().IsMounted(request.pod)) {
+    core_.Problem(what + ": before its volumes");
+  }
+}
+
+// A restart of the agent, an event too many or too few: nothing of that stops or restarts anything.
+void Checks::CheckReason(const SentRequest& request, const SimPod& pod, const std::string& what) {
+  if (core_.Touched(pod.uid)) return;
+  if (request.request == RuntimeRequest::kStopContainer && !EndsByItself(pod.kind) &&
+      !RestartsByItself(pod.kind)) {
+    core_.Problem(what + ": for no reason");
+  }
+  if (request.request == RuntimeRequest::kCreateContainer && request.attempt > 0 &&
+      !RestartsByItself(pod.kind)) {
+    // One that never ran because the runtime refused to start it is no restart.
+    const sync::ObservedPod there = core_.model().Read(pod.uid);
+    const bool ran = std::ranges::any_of(there.containers, [&request](const auto& c) {
+      return c.name == request.name && c.started.has_value();
+    });
+    if (ran) core_.Problem(what + ": restarted for no reason");
+  }
+}
+
+void Checks::CheckRemoval(const SentRequest&, const SimPod& pod, const std::string& what) {
+  const sync::PodWorker* worker = core_.Worker(pod.uid);
+  if (worker == nullptr || worker->state().phase != Phase::kFinished) return;
+  if (pod.wished && !pod.is_static && !pod.succeeded) {
+    core_.Problem(what + ": before its final status was acknowledged");
+  }
+}
+
+void Checks::CheckTurn() {
+  if (!core_.model().violations().empty()) {
+    return core_.Problem(core_.model().violations().front());
+  }
+  CoreAgent* agent = core_.agent();
+  if (agent == nullptr) return;
+  const sync::PodShardOptions& options = core_.agent_options().shard;
+  for (uint32_t i = 0; i < agent->shards(); ++i) {
+    const sync::PodShard& shard = agent->shard(i);
+    if (shard.line() > shard.size()) core_.Problem("a line longer than there are pods");
+    if (shard.ops() > options.ops_max) core_.Problem("more calls than places for them");
+    if (shard.reader().marked() > core_.pods().size()) {
+      core_.Problem("more pods are marked than there are");
+    }
+    if (shard.reader().reading() > options.reader.reads_max) core_.Problem("too many reads");
+  }
+  CheckPleg(agent->pleg());
+  CheckLists(*agent);
+  CheckGhosts(*agent);
+  if (agent->dispatcher().unsent() > core_.pods().size()) core_.Problem("too many wishes wait");
+}
+
+// What a list found and no event had announced makes the next list come sooner.
+// What was lost is looked for by a list that begins after the loss, soon. And events lead only when
+// a list has begun after the stream was there.
+void Checks::CheckLists(CoreAgent& agent) {
+  constexpr Duration kSoon = Seconds(30);  // a list under way ends within that
+  const sync::Pleg& pleg = agent.pleg();
+  for (const auto& lost : {agent.refused_at(), agent.events().lost_at()}) {
+    if (lost && pleg.list_began() < *lost && core_.Now() > *lost + kSoon) {
+      core_.Problem("hints were lost, and no list followed");
+    }
+  }
+  if (pleg.mode() == sync::PlegMode::kEventsLead && agent.events().established() &&
+      pleg.list_began() < agent.events().established_at()) {
+    core_.Problem("events lead before a list has proved the stream");
+  }
+}
+
+void Checks::OnPodGone(const PodUid& pod) {
+  lives_.erase(pod);
+  if (core_.agent() != nullptr) gone_[pod] = core_.agent()->last_epoch();
+}
+
+// Nothing that was asked for before a pod's end says anything about it afterwards.
+void Checks::CheckGhosts(CoreAgent& agent) {
+  for (const auto& [pod, end] : gone_) {
+    const sync::StoredPod* stored = agent.OwnerShard(pod).store().Find(pod);
+    if (stored == nullptr) continue;
+    if (std::max(stored->read, stored->listed) <= end) {
+      core_.Problem(pod.value() + ": a picture from before its end");
+    }
+  }
+}
+
+void Checks::CheckPleg(sync::Pleg& pleg) {
+  const Duration least = core_.agent_options().pleg.cross_check_period_min;
+  if (pleg.missed_events() > missed_ && period_ > least && pleg.cross_check_period() >= period_) {
+    core_.Problem("events were missed, and lists do not come sooner");
+  }
+  missed_ = pleg.missed_events();
+  period_ = pleg.cross_check_period();
+}
+
+std::string Checks::NotConverged() {
+  if (core_.agent() == nullptr) return "the agent is down";
+  for (const auto& [uid, pod] : core_.pods()) {
+    std::string missing = NotConverged(uid, pod);
+    if (missing.empty()) continue;
+    missing = uid.value() + " " + pod.name + ":" + core_.model().Describe(uid) + ": " + missing;
+    if (const sync::PodWorker* stuck = core_.Worker(uid)) {
+      missing += "; its worker is to " + stuck->Report(core_.Now()).waits_for;
+    }
+    return missing;
+  }
+  return "";
+}
+
+std::string Checks::NotConverged(const PodUid& uid, const SimPod& pod) {
+  const sync::ObservedPod there = core_.model().Read(uid);
+  const sync::PodWorker* worker = core_.Worker(uid);
+  if (!pod.wished) {
+    if (!there.empty()) return "nobody wishes it";
+    // Directories of a pod that went while the agent was down are the housekeeping's.
+    return worker == nullptr ? "" : "its worker is still there";
+  }
+  if (worker == nullptr) return "has no worker";
+  if (pod.deleting) return "not deleted";
+  if (pod.succeeded || pod.evicted || EndsByItself(pod.kind) || worker->state().ending) {
+    if (worker->state().phase != Phase::kFinished) return "not finished";
+    const std::optional<bool> expected = core_.Touched(uid) ? std::nullopt : Succeeds(pod.kind);
+    if (expected && pod.succeeded && pod.succeeded != expected) {
+      core_.Problem(uid.value() + " " + pod.name + ": ended with the wrong outcome");
+    }
+    return there.empty() ? "" : "not removed";
+  }
+  return NotRunning(pod, there);
+}
+
+std::string Checks::NotRunning(const SimPod& pod, const sync::ObservedPod& there) {
+  if (pod.kind == SimPodKind::kLooper) return "";
+  for (const std::string& name : RunsInTheEnd(pod)) {
+    const auto running = std::ranges::count_if(there.containers, [&name](const auto& c) {
+      return c.name == name && c.state == ContainerState::kRunning;
+    });
+    if (running != 1) return name + " does not run";
+  }
+  const auto ready = std::ranges::count_if(
+      there.sandboxes, [](const auto& s) { return s.state == sync::SandboxState::kReady; });
+  if (ready != 1) return "no sandbox";
+  const std::string image = "image:" + std::to_string(pod.version);
+  for (const sync::ObservedContainer& container : there.containers) {
+    if (container.name != "app" || container.state != ContainerState::kRunning) continue;
+    if (container.image != image) return "runs " + container.image + ", not " + image;
+  }
+  return "";
+}
+
+std::map<std::string, std::string> Checks::EndState() {
+  std::map<std::string, std::string> state;
+  for (const auto& [uid, pod] : core_.pods()) {
+    if (pod.kind == SimPodKind::kLooper) continue;
+    std::string names;
+    for (const sync::ObservedContainer& container : core_.model().Read(uid).containers) {
+      // One that debugs is started once, whatever becomes of it.
+      if (container.name == "debug" || container.state != ContainerState::kRunning) continue;
+      names += " " + container.name + " of " + container.image;
+    }
+    state[uid.value()] = names;
+  }
+  return state;
+}
+
+}  // namespace denselet::sim

@@ -1,0 +1,96 @@
+// The core under a bounded number of seeds, those that once failed, and with a deliberate fault
+// each.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "tests/sim/core/core_scenario.h"
+#include "tests/sim/seeds.h"
+#include "tests/source_dir.h"
+
+namespace denselet::sim {
+namespace {
+
+using Problems = std::vector<std::string>;
+
+std::vector<uint64_t> RecordedSeeds() {
+  std::ifstream file(tests::SourcePath("tests/sim/core/seeds.txt"));
+  std::vector<uint64_t> seeds;
+  std::string line;
+  while (std::getline(file, line)) {
+    if (!line.empty() && line[0] != '#') seeds.push_back(std::strtoull(line.c_str(), nullptr, 10));
+  }
+  return seeds;
+}
+
+TEST(Core, StaysSafeAndConvergesAndEndsTheSameWithoutEvents) {
+  Coverage coverage;
+  for (const uint64_t seed : Seeds(40)) {
+    const CoreResult result = RunBothWays({.seed = seed});
+    EXPECT_EQ(result.problems, Problems()) << "seed " << seed;
+    EXPECT_GE(result.kills, 1u) << "seed " << seed;
+    EXPECT_GE(result.wishes, 100u) << "seed " << seed;
+    EXPECT_GE(result.pods, 3u) << "seed " << seed;
+    EXPECT_GE(result.virtual_time, Minutes(10)) << "seed " << seed;
+    coverage.Add(result.coverage);
+  }
+  EXPECT_EQ(coverage.Unexpected(), Problems());
+  // A few seeds reach most of what ten thousand must reach all of (./dev sim --coverage).
+  EXPECT_LT(coverage.Missing().size() * 2, coverage.legal());
+}
+
+TEST(Core, RecordedSeedsStayClean) {
+  for (const uint64_t seed : RecordedSeeds()) {
+    EXPECT_EQ(RunBothWays({.seed = seed}).problems, Problems()) << "seed " << seed;
+  }
+}
+
+TEST(Core, ASeedIsARun) {
+  const CoreResult once = RunCoreScenario({.seed = 3});
+  const CoreResult again = RunCoreScenario({.seed = 3});
+  EXPECT_EQ(once.trace_hash, again.trace_hash);
+  EXPECT_GT(once.trace_lines, 100u);
+}
+
+// Where nothing changes by itself faster than lists can see, both ways decide the same.
+TEST(Core, WithoutEventsItDoesTheSameInTheSameOrder) {
+  for (const uint64_t seed : Seeds(40)) {
+    const CoreResult result = RunBothWays({.seed = seed, .quiet = true});
+    EXPECT_EQ(result.problems, Problems()) << "seed " << seed;
+  }
+}
+
+class CoreMutation : public testing::TestWithParam<size_t> {};
+
+TEST_P(CoreMutation, IsNoticed) {
+  constexpr uint64_t kSeedsMax = 2000;
+  const Mutation& mutation = Mutations()[GetParam()];
+  for (uint64_t seed = 1; seed <= kSeedsMax; ++seed) {
+    const CoreRun run{.seed = seed, .mutation = &mutation};
+    if (!RunCoreScenario(run).problems.empty()) {
+      RecordProperty("seed", std::to_string(seed));
+      return;
+    }
+  }
+  FAIL() << mutation.name << " was not noticed in " << kSeedsMax << " seeds";
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, CoreMutation, testing::Range(size_t{0}, Mutations().size()),
+                         [](const auto& which) {
+                           std::string name(Mutations()[which.param].name);
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST(CoreMutations, EveryInvariantHasOne) {
+  for (int invariant = 1; invariant <= 14; ++invariant) {
+    EXPECT_TRUE(std::ranges::any_of(Mutations(), [invariant](const Mutation& m) {
+      return m.invariant == invariant;
+    })) << invariant;
+  }
+}
+
+}  // namespace
+}  // namespace denselet::sim

@@ -1,0 +1,284 @@
+#include "tests/sim/core/core_world.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace denselet::sim {
+namespace {
+
+constexpr size_t kProblemsMax = 5;
+constexpr uint64_t kTickMaxMs = 500;
+
+WorldOptions DrawWorld(const CoreRun& run) {
+  SeededRandom random(run.seed * 7919 + 1);
+  WorldOptions options;
+  options.seed = run.seed;
+  options.shards = static_cast<uint32_t>(1 + random.Below(4));
+  options.trace = run.trace;
+  // Roomy, and in a quarter of the seeds too small.
+  options.mail = {.requests_max = 256, .replies_max = 256, .hints_max = 256};
+  if (!run.quiet && random.Below(4) == 0) {
+    options.mail = {.requests_max = 8, .replies_max = 16, .hints_max = 8};
+  }
+  return options;
+}
+
+}  // namespace
+
+AgentBreak DrawBreak(Random& random) {
+  const auto below = [&random](uint64_t ms) {
+    return Milliseconds(static_cast<int64_t>(random.Below(ms)));
+  };
+  return {.down = below(5000), .files_after = below(4000), .api_after = below(8000)};
+}
+
+CoreWorld::CoreWorld(const CoreRun& run)
+    : run_(run),
+      world_(DrawWorld(run)),
+      model_(world_.clock(),
+             [this](Duration d, UniqueFunction<void()> task) { world_.Later(d, std::move(task)); }),
+      host_(model_, world_.random(),
+            [this](Duration d, UniqueFunction<void()> task) { world_.Later(d, std::move(task)); }),
+      leaves_(host_) {
+  model_.images() = {"image:1"};
+  model_.set_on_request([this](const fakes::SentRequest& request) {
+    for (CoreWatcher* watcher : watchers_) watcher->OnRequest(request);
+  });
+  model_.set_behave([this](const PodUid& uid, const std::string& name, uint32_t attempt) {
+    leaves_.Logged(uid, name, attempt);
+    const auto found = pods_.find(uid);
+    return found == pods_.end() ? fakes::ContainerBehaviour{}
+                                : BehaviourOf(found->second, name, attempt);
+  });
+  const auto cover = [this](SimFault fault, const PodUid& pod) {
+    const sync::PodWorker* worker = Worker(pod);
+    if (worker == nullptr) return;
+    result_.coverage.Hit(fault, worker->state().phase, worker->waits().what);
+  };
+  host_.set_on_fault([cover](fakes::FakeFault fault, const PodUid& pod) {
+    cover(static_cast<SimFault>(fault), pod);  // in the same order
+  });
+  leaves_.set_on_fault([cover](PodLeaves::Fault fault, const PodUid& pod) {
+    cover(fault == PodLeaves::Fault::kFailed ? SimFault::kLeafFailed : SimFault::kLeafHung, pod);
+  });
+}
+
+CoreWorld::~CoreWorld() { agent_.reset(); }
+
+void CoreWorld::Problem(std::string what) {
+  Note("PROBLEM " + what);
+  if (result_.problems.size() < kProblemsMax) result_.problems.push_back(std::move(what));
+}
+
+void CoreWorld::Cover(SimEvent event, const PodUid& pod) {
+  if (const sync::PodWorker* worker = Worker(pod)) {
+    result_.coverage.Hit(event, worker->state().phase, worker->waits().what);
+  }
+}
+
+void CoreWorld::CoverAll(SimEvent event) {
+  for (const auto& [uid, pod] : pods_) Cover(event, uid);
+}
+
+bool CoreWorld::Step() {
+  const bool more = world_.Step();
+  if (agent_ != nullptr && host_.agent_dead()) KillAgent(at_call_);
+  return more;
+}
+
+// The agent.
+
+void CoreWorld::StartAgent(const AgentBreak& after) {
+  Note("agent starts");
+  for (CoreWatcher* watcher : watchers_) watcher->OnAgentStarts();
+  const uint64_t number = ++agents_;
+  CoreAgentUser& user = *this;
+  agent_ = std::make_unique<CoreAgent>(world_, host_, leaves_, log_, agent_options_, user);
+  if (run_.mutation != nullptr) run_.mutation->put(*agent_);
+  const auto later = [this, number](Duration delay, void (CoreWorld::*tell)()) {
+    world_.Later(delay, [this, number, tell] {
+      if (agent_ != nullptr && agents_ == number) (this->*tell)();
+    });
+  };
+  later(after.files_after, &CoreWorld::TellFiles);
+  later(after.api_after, &CoreWorld::TellApi);
+}
+
+void CoreWorld::KillAgent(const AgentBreak& away) {
+  if (agent_ == nullptr) return;
+  CoverAll(SimEvent::kAgentKilled);
+  Note("agent killed");
+  ++result_.kills;
+  agent_.reset();
+  world_.Later(away.down, [this, away] { StartAgent(away); });
+}
+
+void CoreWorld::KillAgentAtCall(uint32_t calls, const AgentBreak& away) {
+  if (agent_ == nullptr) return;
+  at_call_ = away;
+  host_.KillAgentAfter(calls);
+}
+
+// The sources.
+
+void CoreWorld::TellApi() {
+  if (agent_ == nullptr || outages_ > 0) return;
+  std::vector<kube::PodRef> pods;
+  for (const auto& [uid, pod] : pods_) {
+    if (pod.wished && !pod.is_static) pods.push_back(pod.Build());
+  }
+  agent_->OnSources([pods = std::move(pods)](sync::PodSources& sources) {
+    sources.OnPods(sync::SourceKind::kApi, pods);
+  });
+}
+
+void CoreWorld::TellFiles() {
+  if (agent_ == nullptr) return;
+  std::vector<kube::PodRef> pods;
+  for (const auto& [uid, pod] : pods_) {
+    if (pod.wished && pod.is_static) pods.push_back(pod.Build());
+  }
+  agent_->OnSources([pods = std::move(pods)](sync::PodSources& sources) {
+    sources.OnPods(sync::SourceKind::kFile, pods);
+  });
+}
+
+// A source that has not told all it has tells nothing yet.
+void CoreWorld::Tell(const SimPod& pod) {
+  ++result_.wishes;
+  if (agent_ == nullptr) return;
+  if (pod.is_static) return TellFiles();
+  if (outages_ > 0 || !agent_->sources().Ready({sync::SourceKind::kApi})) return;
+  if (!pod.wished) {
+    agent_->OnSources([uid = pod.uid](sync::PodSources& sources) {
+      sources.OnPodGone(sync::SourceKind::kApi, uid.value());
+    });
+    return;
+  }
+  agent_->OnSources([built = pod.Build()](sync::PodSources& sources) {
+    sources.OnPod(sync::SourceKind::kApi, built);
+  });
+}
+
+void CoreWorld::ApiOutage(Duration length) {
+  CoverAll(SimEvent::kApiOutage);
+  Note("the API server cannot be reached");
+  ++outages_;
+  world_.Later(length, [this] {
+    if (--outages_ > 0) return;
+    Note("the API server is back");
+    TellApi();
+  });
+}
+
+void CoreWorld::NotReady(const sync::NodeFacts& node, Duration length) {
+  CoverAll(SimEvent::kNodeNotReady);
+  Note("the node is not ready");
+  ++not_ready_;
+  const sync::NodeFacts ready = agent_options_.node;
+  const auto set = [this](const sync::NodeFacts& facts) {
+    agent_options_.node = facts;
+    if (agent_ != nullptr) agent_->SetNode(facts);
+  };
+  set(node);
+  world_.Later(length, [this, set, ready] {
+    if (--not_ready_ > 0) return;
+    Note("the node is ready");
+    sync::NodeFacts facts = ready;
+    facts.runtime_ready = facts.network_ready = true;
+    set(facts);
+  });
+}
+
+// The API server, probes, managers.
+
+void CoreWorld::StartTicking() {
+  world_.Later(Milliseconds(static_cast<int64_t>(1 + world_.random().Below(kTickMaxMs))), [this] {
+    if (agent_ != nullptr) Tick();
+    StartTicking();
+  });
+}
+
+void CoreWorld::Tick() {
+  for (auto& [uid, pod] : pods_) {
+    const sync::PodWorker* worker = pod.wished ? agent_->Find(uid) : nullptr;
+    if (worker == nullptr) continue;
+    if (worker->state().phase >= sync::Phase::kTerminated) {
+      Acknowledge(uid, pod, *worker);
+    } else if (worker->state().phase == sync::Phase::kSyncing) {
+      if (pod.kind == SimPodKind::kProbed) Probe(pod);
+      if (pod.evicted && !worker->state().ending) EvictNow(pod);
+    }
+  }
+}
+
+// The final status of a pod reaches the API server, which answers: it removes what was to be
+// deleted, and keeps the phase of what ended by itself.
+void CoreWorld::Acknowledge(const PodUid& uid, SimPod& pod, const sync::PodWorker& worker) {
+  if (pod.deleting) {
+    pod.wished = false;
+    Note("API server removes " + uid.value());
+    return Tell(pod);
+  }
+  if (pod.is_static || worker.facts().removal_allowed) return;
+  if (!pod.succeeded) {
+    const auto& ending = worker.state().ending;
+    pod.succeeded = !ending || ending->outcome != sync::PodOutcome::kFailed;
+    Tell(pod);
+  }
+  agent_->OnOwner(uid, [id = uid](sync::PodShard& shard) { shard.AllowRemoval(id); });
+}
+
+// The sidecar's startup probe: succeeds after two seconds, and never for the first instance of
+// some.
+void CoreWorld::Probe(const SimPod& pod) {
+  for (const sync::ObservedContainer& container : model_.Read(pod.uid).containers) {
+    if (container.name != "proxy" || container.state != sync::ContainerState::kRunning) continue;
+    if (world_.clock().WallNow() - *container.started < Seconds(2)) continue;
+    const bool fails = container.attempt == 0 && pod.name.size() % 2 == 0;
+    if (fails) Touch(pod.uid);
+    agent_->OnOwner(
+        pod.uid, [uid = pod.uid, attempt = container.attempt, fails](sync::PodShard& shard) {
+          shard.SetProbe(uid, "proxy", attempt,
+                         fails ? sync::ProbeResult::kFailure : sync::ProbeResult::kSuccess,
+                         std::nullopt);
+        });
+  }
+}
+
+// Asked for until it has begun, as a manager does that looks again and again.
+void CoreWorld::EvictNow(const SimPod& pod) {
+  if (agent_ == nullptr) return;
+  agent_->OnOwner(pod.uid, [uid = pod.uid, grace = pod.eviction_grace](sync::PodShard& shard) {
+    shard.Kill(uid,
+               {.reason = sync::EndReason::kKilled,
+                .outcome = sync::PodOutcome::kFailed,
+                .status_reason = "Evicted"},
+               grace);
+  });
+}
+
+// What the agent tells.
+
+void CoreWorld::OnPodDecided(const sync::PodWorker& worker, const sync::Decision& decision) {
+  result_.coverage.Decided(worker, decision);
+}
+
+void CoreWorld::OnPodChanged(uint32_t, const sync::PodWorker& worker) {
+  for (CoreWatcher* watcher : watchers_) watcher->OnPodChanged(worker);
+}
+
+void CoreWorld::OnPodGone(const sync::PodIdentity& pod) {
+  Note(pod.uid.value() + " is gone");
+  for (CoreWatcher* watcher : watchers_) watcher->OnPodGone(pod.uid);
+}
+
+void CoreWorld::OnPodFault(const sync::PodWorker& worker, const Error& error) {
+  Problem("fault in " + worker.pod().uid.value() + ": " + error.message());
+}
+
+void CoreWorld::OnPlegMode(const sync::PlegModeChange& change) {
+  Note("PLEG: " + std::string(sync::PlegModeName(change.mode)) + " lead: " + change.why);
+}
+
+}  // namespace denselet::sim

@@ -1,0 +1,426 @@
+#include "tests/sim/core/disturbances.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace denselet::sim {
+namespace {
+
+constexpr uint32_t kPodsMin = 3;
+constexpr uint32_t kPodsMax = 40;
+constexpr int kAmbushes = 5;
+
+std::string VersionName(uint32_t version) { return "image:" + std::to_string(version); }
+
+Duration Below(Random& random, uint64_t ms) {
+  return Milliseconds(static_cast<int64_t>(random.Below(ms)));
+}
+
+// How a pod ends must not depend on whether and when it was ambushed.
+bool DecidesTheEnd(SimEvent event) {
+  switch (event) {
+    case SimEvent::kDeleted:
+    case SimEvent::kRemoved:
+    case SimEvent::kWishedAgain:
+    case SimEvent::kReplaced:
+    case SimEvent::kChanged:
+    case SimEvent::kDebugged:
+    case SimEvent::kEvicted:
+      return true;
+    case SimEvent::kToldAgain:
+    case SimEvent::kExited:
+    case SimEvent::kSandboxDied:
+    case SimEvent::kStateLost:
+    case SimEvent::kLivenessFailed:
+    case SimEvent::kRuntimeCrashed:
+    case SimEvent::kMachineCrashed:
+    case SimEvent::kAgentKilled:
+    case SimEvent::kApiOutage:
+    case SimEvent::kNodeNotReady:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+Disturbances::Disturbances(CoreWorld& core) : core_(core), plan_(core.run().seed * 104729 + 3) {}
+
+void Disturbances::DrawFaults() {
+  core_.host().faults().timeout = Seconds(20);
+  CoreAgentOptions& agent = core_.agent_options();
+  agent.pleg.use_events = core_.run().use_events;
+  agent.pleg.cross_check_period_max = Minutes(1);
+  agent.shard.reader.deadline = Seconds(10);
+  agent.shard.reader.backoff_max = Seconds(15);
+  agent.images.backoff_max = Seconds(30);
+  agent.images.slow_after = Minutes(1);
+  agent.node.back_off_base = Seconds(2);
+  agent.node.back_off_max = Seconds(20);
+  agent.images.parallel_max = static_cast<uint32_t>(1 + plan_.Below(3));
+  if (core_.run().quiet) return;
+  // Each kind of fault is in half of the seeds.
+  const auto some = [this](double most) { return plan_.Below(2) == 0 ? 0 : most * plan_.Unit(); };
+  fakes::FakeRuntimeFaults& faults = core_.host().faults();
+  faults.delay_max = Milliseconds(1 + static_cast<int64_t>(plan_.Below(300)));
+  faults.not_sent = some(0.05);
+  faults.refused = some(0.05);
+  faults.lost_before = some(0.05);
+  faults.lost_after = some(0.1);
+  faults.late = some(0.1);
+  faults.hang = some(0.03);
+  faults.late_max = Seconds(1 + static_cast<int64_t>(plan_.Below(40)));
+  fakes::FakeEventFaults& events = agent.events;
+  events.delay_max = Below(plan_, 200);
+  events.lost = some(0.2);
+  events.lost_told = some(0.05);
+  events.repeated = some(0.2);
+  events.late = some(0.2);
+  events.broken = some(0.02);
+  events.supported = plan_.Below(10) != 0;
+  core_.leaves().faults().fails = some(0.05);
+  core_.leaves().faults().hangs = some(0.02);
+}
+
+void Disturbances::Begin(TimePoint end) {
+  DrawFaults();
+  const bool quiet = core_.run().quiet;
+  pods_max_ = quiet ? 8 : static_cast<uint32_t>(kPodsMin + plan_.Below(kPodsMax - kPodsMin + 1));
+  const uint32_t first =
+      static_cast<uint32_t>(kPodsMin + plan_.Below(std::min(pods_max_, 15u) - kPodsMin + 1));
+  core_.StartAgent(DrawBreak(plan_));
+  for (uint32_t i = 0; i < first; ++i) AddPod(plan_);
+  PlanNext(end);
+  if (quiet) return;
+  const std::vector<SimPlace> places = SimPlaces();
+  for (int i = 0; i < kAmbushes; ++i) ambushes_.push_back(places[plan_.Below(places.size())]);
+  // Once at least.
+  const auto length = static_cast<uint64_t>((end - core_.Now()) / Milliseconds(1));
+  core_.world().Later(Below(plan_, length),
+                      [this, away = DrawBreak(plan_)] { core_.KillAgent(away); });
+}
+
+void Disturbances::PlanNext(TimePoint end) {
+  const Duration pause = core_.run().quiet
+                             ? Seconds(6) + Below(plan_, 9000)
+                             : Milliseconds(1) + Below(plan_, pods_max_ < 10 ? 1000 : 2000);
+  core_.world().Later(pause, [this, end, seed = plan_.Next()] {
+    if (core_.Now() >= end) return;
+    SeededRandom random(seed);
+    Disturb(random);
+    PlanNext(end);
+  });
+}
+
+void Disturbances::AddPod(Random& random) {
+  SimPod pod = DrawPod(random, ++pods_drawn_);
+  if (core_.run().quiet && ChangesFast(pod.kind)) pod.kind = SimPodKind::kServer;
+  pod.wished = true;
+  core_.Note("wish " + pod.uid.value() + " " + pod.name);
+  // The place of one that the story is through with, or another one.
+  const auto place = std::ranges::find_if(slots_, [this](const PodUid& uid) {
+    const SimPod& there = core_.pods()[uid];
+    return !there.doomed && !there.is_static && (there.removed || there.deleting);
+  });
+  if (slots_.size() < pods_max_ || place == slots_.end()) {
+    slots_.push_back(pod.uid);
+  } else {
+    *place = pod.uid;
+  }
+  // A third of those that there may be at a time, at most.
+  pod.doomed = !core_.run().quiet && random.Below(3) == 0 && doomed_ < pods_max_ / 3;
+  if (pod.doomed) ++doomed_;
+  const SimPod& mine = core_.pods()[pod.uid] = pod;
+  core_.Tell(mine);
+}
+
+void Disturbances::OnPodChanged(const sync::PodWorker& worker) {
+  if (!troubled_) return;
+  const SimPlace here{worker.state().phase, worker.waits().what};
+  if (std::ranges::find(ambushes_, here) == ambushes_.end()) return;
+  Random& random = core_.world().random();
+  if (random.Below(4) == 0) return;
+  // Not from inside the agent.
+  core_.world().Later(Duration::zero(), [this, uid = worker.pod().uid, seed = random.Next()] {
+    const auto found = core_.pods().find(uid);
+    if (found == core_.pods().end() || !troubled_) return;
+    SeededRandom drawn(seed);
+    const auto event = static_cast<SimEvent>(drawn.Below(kSimEvents));
+    if (DecidesTheEnd(event) && !found->second.doomed) return;
+    core_.Note("ambush of " + uid.value());
+    Hit(event, found->second, drawn);
+  });
+}
+
+void Disturbances::MakePeace() {
+  core_.Note("peace");
+  troubled_ = false;
+  std::vector<PodUid> doomed;
+  for (const auto& [uid, pod] : core_.pods()) {
+    if (pod.doomed) doomed.push_back(uid);
+  }
+  for (const PodUid& uid : doomed) Remove(core_.pods()[uid]);
+  core_.host().faults() = {.timeout = Seconds(20)};
+  core_.leaves().faults() = {};
+  core_.agent_options().events = {};
+  if (core_.agent() != nullptr) core_.agent()->events().faults() = {};
+  for (const auto& [uid, pod] : core_.pods()) {
+    core_.model().images().insert(VersionName(pod.version));
+  }
+}
+
+void Disturbances::Disturb(Random& random) {
+  const uint64_t what = random.Below(100);
+  const auto through = std::ranges::count_if(slots_, [this](const PodUid& uid) {
+    const SimPod& pod = core_.pods()[uid];
+    return !pod.doomed && !pod.is_static && (pod.removed || pod.deleting);
+  });
+  const size_t present = slots_.size() - static_cast<size_t>(through);
+  if (present < kPodsMin || (what < 25 && present < pods_max_)) return AddPod(random);
+  struct Weight {
+    SimEvent event;
+    uint64_t weight;
+    bool in_quiet;
+  };
+  constexpr Weight kWeights[] = {
+      {SimEvent::kDeleted, 10, true},        {SimEvent::kRemoved, 6, true},
+      {SimEvent::kWishedAgain, 8, true},     {SimEvent::kReplaced, 8, true},
+      {SimEvent::kChanged, 18, true},        {SimEvent::kDebugged, 6, true},
+      {SimEvent::kToldAgain, 20, true},      {SimEvent::kEvicted, 5, true},
+      {SimEvent::kExited, 10, true},         {SimEvent::kSandboxDied, 5, true},
+      {SimEvent::kStateLost, 2, true},       {SimEvent::kLivenessFailed, 5, true},
+      {SimEvent::kRuntimeCrashed, 2, false}, {SimEvent::kMachineCrashed, 1, false},
+      {SimEvent::kAgentKilled, 3, false},    {SimEvent::kApiOutage, 2, false},
+      {SimEvent::kNodeNotReady, 1, false},
+  };
+  const bool quiet = core_.run().quiet;
+  uint64_t all = 0;
+  for (const Weight& w : kWeights) all += quiet && !w.in_quiet ? 0 : w.weight;
+  uint64_t drawn = random.Below(all);
+  SimEvent event = SimEvent::kToldAgain;
+  for (const Weight& w : kWeights) {
+    const uint64_t weight = quiet && !w.in_quiet ? 0 : w.weight;
+    if (drawn < weight) {
+      event = w.event;
+      break;
+    }
+    drawn -= weight;
+  }
+  // A few places are tried: much fits only some pods.
+  for (int i = 0; i < 5; ++i) {
+    SimPod& pod = core_.pods()[slots_[random.Below(slots_.size())]];
+    // These have an end of their own.
+    if (pod.doomed && DecidesTheEnd(event)) continue;
+    if (Hit(event, pod, random)) return;
+  }
+  // Nothing of it fits: a source repeats itself.
+  for (const PodUid& uid : slots_) {
+    if (Hit(SimEvent::kToldAgain, core_.pods()[uid], random)) return;
+  }
+}
+
+bool Disturbances::Hit(SimEvent event, SimPod& pod, Random& random) {
+  switch (event) {
+    case SimEvent::kDeleted:
+      return Delete(pod, random);
+    case SimEvent::kRemoved:
+      return Remove(pod);
+    case SimEvent::kWishedAgain:
+      return WishAgain(pod, random);
+    case SimEvent::kReplaced:
+      return Replace(pod);
+    case SimEvent::kChanged:
+      return Change(pod, random);
+    case SimEvent::kDebugged:
+      return Debug(pod);
+    case SimEvent::kToldAgain:
+      if (!pod.wished) return false;
+      core_.Cover(event, pod.uid);
+      core_.Tell(pod);
+      return true;
+    case SimEvent::kEvicted:
+      return Evict(pod, random);
+    case SimEvent::kExited:
+    case SimEvent::kStateLost:
+    case SimEvent::kLivenessFailed:
+      return HitContainer(event, pod, random);
+    case SimEvent::kSandboxDied:
+      return KillSandbox(pod);
+    case SimEvent::kRuntimeCrashed:
+    case SimEvent::kMachineCrashed:
+      return CrashRuntime(event, random);
+    case SimEvent::kAgentKilled:
+      return KillAgent(random);
+    case SimEvent::kApiOutage:
+      core_.ApiOutage(Below(random, 20'000));
+      return true;
+    case SimEvent::kNodeNotReady:
+      return MakeNotReady(random);
+  }
+  return false;
+}
+
+// Whether an event fits is decided by the story; what is gone already is left alone then.
+bool Disturbances::Delete(SimPod& pod, Random& random) {
+  if (pod.removed) return false;
+  if (pod.is_static) return Remove(pod);
+  if (!pod.wished) return true;
+  core_.Cover(SimEvent::kDeleted, pod.uid);
+  const int64_t before = pod.deletion_grace.value_or(pod.grace_seconds);
+  const int64_t grace = 1 + static_cast<int64_t>(random.Below(30));
+  pod.deletion_grace = pod.deleting ? std::min(before, grace) : grace;
+  pod.deleting = true;
+  core_.Touch(pod.uid);
+  core_.Note("delete " + pod.uid.value() + " grace " + std::to_string(*pod.deletion_grace));
+  core_.Tell(pod);
+  return true;
+}
+
+bool Disturbances::Remove(SimPod& pod) {
+  if (pod.removed) return false;
+  pod.removed = true;
+  if (!pod.wished) return true;
+  core_.Cover(SimEvent::kRemoved, pod.uid);
+  pod.wished = false;
+  core_.Touch(pod.uid);
+  core_.Note("remove " + pod.uid.value());
+  core_.Tell(pod);
+  return true;
+}
+
+bool Disturbances::WishAgain(SimPod& pod, Random& random) {
+  if (pod.removed || !pod.is_static) return false;
+  pod.removed = true;
+  core_.Cover(SimEvent::kWishedAgain, pod.uid);
+  pod.wished = false;
+  core_.Touch(pod.uid);
+  core_.Note("remove for a while " + pod.uid.value());
+  core_.Tell(pod);
+  core_.world().Later(Below(random, 8000), [this, uid = pod.uid] {
+    SimPod& again = core_.pods()[uid];
+    if (!troubled_ && again.doomed) return;
+    again.removed = false;
+    again.wished = true;
+    core_.Note("wish again " + uid.value());
+    core_.Tell(again);
+  });
+  return true;
+}
+
+// Another manifest under the same name; it takes the place in the story.
+bool Disturbances::Replace(SimPod& pod) {
+  if (pod.removed || !pod.is_static) return false;
+  core_.Cover(SimEvent::kReplaced, pod.uid);
+  SimPod next = pod;
+  pod.wished = false;
+  pod.removed = true;
+  core_.Touch(pod.uid);
+  next.uid = PodUid(pod.uid.value() + "r");
+  core_.Note("static " + pod.uid.value() + " is replaced by " + next.uid.value());
+  std::ranges::replace(slots_, pod.uid, next.uid);
+  const SimPod& mine = core_.pods()[next.uid] = next;
+  core_.Tell(mine);
+  return true;
+}
+
+bool Disturbances::Change(SimPod& pod, Random& random) {
+  if (pod.removed || pod.deleting) return false;
+  core_.Cover(SimEvent::kChanged, pod.uid);
+  ++pod.version;
+  // There at once, or to be pulled.
+  if (random.Below(2) == 0) core_.model().images().insert(VersionName(pod.version));
+  core_.Touch(pod.uid);
+  core_.Note("new version of " + pod.uid.value());
+  core_.Tell(pod);
+  return true;
+}
+
+bool Disturbances::Debug(SimPod& pod) {
+  if (pod.removed || pod.is_static) return false;
+  if (!pod.wished) return true;
+  core_.Cover(SimEvent::kDebugged, pod.uid);
+  pod.debugged = true;
+  core_.Tell(pod);
+  return true;
+}
+
+bool Disturbances::Evict(SimPod& pod, Random& random) {
+  if (pod.removed || pod.is_static || pod.deleting) return false;
+  core_.Cover(SimEvent::kEvicted, pod.uid);
+  core_.Touch(pod.uid);
+  core_.Note("evict " + pod.uid.value());
+  pod.evicted = true;
+  if (random.Below(2) == 0) pod.eviction_grace = 1;
+  core_.EvictNow(pod);
+  return true;
+}
+
+bool Disturbances::HitContainer(SimEvent event, const SimPod& pod, Random& random) {
+  std::vector<sync::ObservedContainer> running = core_.model().Read(pod.uid).containers;
+  std::erase_if(running, [](const auto& c) { return c.state != sync::ContainerState::kRunning; });
+  if (running.empty()) return false;
+  const sync::ObservedContainer container = running[random.Below(running.size())];
+  if (event == SimEvent::kLivenessFailed && core_.agent() == nullptr) return false;
+  core_.Cover(event, pod.uid);
+  core_.Touch(pod.uid);
+  core_.Note(std::string(SimEventName(event)) + ": " + pod.uid.value() + " " + container.name);
+  if (event == SimEvent::kExited) {
+    core_.model().Exit(container.id, static_cast<int32_t>(random.Below(2)));
+  } else if (event == SimEvent::kStateLost) {
+    core_.model().LoseState(container.id);
+  } else {
+    core_.agent()->OnOwner(pod.uid, [uid = pod.uid, name = container.name,
+                                     attempt = container.attempt](sync::PodShard& shard) {
+      shard.SetProbe(uid, name, attempt, std::nullopt, sync::ProbeResult::kFailure);
+    });
+  }
+  return true;
+}
+
+bool Disturbances::KillSandbox(const SimPod& pod) {
+  for (const sync::ObservedSandbox& sandbox : core_.model().Read(pod.uid).sandboxes) {
+    if (sandbox.state != sync::SandboxState::kReady) continue;
+    core_.Cover(SimEvent::kSandboxDied, pod.uid);
+    core_.Touch(pod.uid);
+    core_.Note("sandbox of " + pod.uid.value() + " dies");
+    return core_.model().KillSandbox(sandbox.id);
+  }
+  return false;
+}
+
+bool Disturbances::CrashRuntime(SimEvent event, Random& random) {
+  if (!core_.host().up()) return false;
+  core_.CoverAll(event);
+  core_.Note(SimEventName(event) == "machine crashed" ? "runtime crashes with all containers"
+                                                      : "runtime crashes");
+  core_.host().Crash();
+  if (event == SimEvent::kMachineCrashed) {
+    for (const auto& [uid, pod] : core_.pods()) core_.Touch(uid);
+    core_.model().KillEverything();
+  }
+  core_.world().Later(Milliseconds(100) + Below(random, 15'000), [this] {
+    core_.Note("runtime is back");
+    core_.host().Start();
+  });
+  return true;
+}
+
+bool Disturbances::KillAgent(Random& random) {
+  if (core_.agent() == nullptr) return false;
+  const AgentBreak away = DrawBreak(random);
+  if (random.Below(2) == 0) {
+    core_.KillAgent(away);
+  } else {
+    core_.KillAgentAtCall(static_cast<uint32_t>(1 + random.Below(20)), away);
+  }
+  return true;
+}
+
+bool Disturbances::MakeNotReady(Random& random) {
+  sync::NodeFacts node = core_.agent_options().node;
+  (random.Below(2) == 0 ? node.runtime_ready : node.network_ready) = false;
+  core_.NotReady(node, Below(random, 10'000));
+  return true;
+}
+
+}  // namespace denselet::sim

@@ -1,0 +1,64 @@
+// What happens in a run: pods that come, change and go, and trouble of every kind. All of it is
+// drawn from the seed alone, never from how the run goes, so that a run with events and one without
+// have the same story. Which pods are hit is drawn by their place in the story; what does not fit
+// any more when its time has come is skipped.
+//
+// In a few places that the seed draws, pods are ambushed: whoever comes to rest there is hit at
+// once by something. When and whom that hits depends on the run; so what decides how a pod ends
+// hits only pods that are doomed, and those are gone in the end in any case.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tests/sim/core/core_world.h"
+
+namespace denselet::sim {
+
+class Disturbances final : public CoreWatcher {
+ public:
+  explicit Disturbances(CoreWorld& core);
+
+  // Draws faults and pods and plans what happens until `end`.
+  void Begin(TimePoint end);
+  // From now on nothing fails and nothing is disturbed.
+  void MakePeace();
+
+  // CoreWatcher
+  void OnRequest(const fakes::SentRequest&) override {}
+  void OnPodChanged(const sync::PodWorker& worker) override;
+  void OnPodGone(const PodUid&) override {}
+  void OnAgentStarts() override {}
+
+ private:
+  void DrawFaults();
+  void PlanNext(TimePoint end);
+  void Disturb(Random& random);
+  void AddPod(Random& random);
+
+  // False: it did not fit.
+  bool Hit(SimEvent event, SimPod& pod, Random& random);
+  bool Delete(SimPod& pod, Random& random);
+  bool Remove(SimPod& pod);
+  bool WishAgain(SimPod& pod, Random& random);
+  bool Replace(SimPod& pod);
+  bool Change(SimPod& pod, Random& random);
+  bool Debug(SimPod& pod);
+  bool Evict(SimPod& pod, Random& random);
+  bool HitContainer(SimEvent event, const SimPod& pod, Random& random);
+  bool KillSandbox(const SimPod& pod);
+  bool CrashRuntime(SimEvent event, Random& random);
+  bool KillAgent(Random& random);
+  bool MakeNotReady(Random& random);
+
+  CoreWorld& core_;
+  SeededRandom plan_;
+  uint32_t pods_max_ = 0;
+  uint32_t pods_drawn_ = 0;
+  uint32_t doomed_ = 0;
+  std::vector<PodUid> slots_;  // the pods of the story
+  std::vector<SimPlace> ambushes_;
+  bool troubled_ = true;
+};
+
+}  // namespace denselet::sim

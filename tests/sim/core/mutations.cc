@@ -1,0 +1,102 @@
+#include "tests/sim/core/mutations.h"
+
+namespace denselet::sim {
+namespace {
+
+template <class Put>
+void OnShards(CoreAgent& agent, Put put) {
+  for (uint32_t i = 0; i < agent.shards(); ++i) put(agent.shard(i));
+}
+
+constexpr Mutation kMutations[] = {
+    {"stamp-reads-at-arrival", 2,
+     [](CoreAgent& a) {
+       OnShards(a, [](sync::PodShard& s) {
+         s.store_for_tests().faults_for_tests().stamp_at_arrival = true;
+       });
+     }},
+    {"stamp-lists-at-arrival", 2,
+     [](CoreAgent& a) { a.pleg().faults_for_tests().epoch_after_list = true; }},
+    {"hints-prove", 3,
+     [](CoreAgent& a) {
+       OnShards(
+           a, [](sync::PodShard& s) { s.store_for_tests().faults_for_tests().hints_prove = true; });
+     }},
+    {"differing-lists-prove", 4,
+     [](CoreAgent& a) {
+       OnShards(a, [](sync::PodShard& s) {
+         s.store_for_tests().faults_for_tests().list_proves_nothing = true;
+       });
+     }},
+    {"forget-replies", 5,
+     [](CoreAgent& a) {
+       OnShards(a, [](sync::PodShard& s) { s.faults_for_tests().ledger.forget_done = true; });
+     }},
+    {"wait-passively", 6,
+     [](CoreAgent& a) {
+       OnShards(a, [](sync::PodShard& s) { s.faults_for_tests().worker.passive_wait = true; });
+     }},
+    {"unknown-is-failed", 7,
+     [](CoreAgent& a) {
+       OnShards(a, [](sync::PodShard& s) { s.faults_for_tests().ledger.unknown_is_failed = true; });
+     }},
+    {"no-tombstones", 8,
+     [](CoreAgent& a) {
+       OnShards(a, [](sync::PodShard& s) {
+         s.store_for_tests().faults_for_tests().no_tombstones = true;
+         s.faults_for_tests().worker.no_fresh_read = true;
+       });
+     }},
+    {"remove-before-acknowledged", 14,
+     [](CoreAgent& a) {
+       OnShards(a, [](sync::PodShard& s) { s.faults_for_tests().worker.remove_early = true; });
+     }},
+    {"lists-write", 1,
+     [](CoreAgent& a) {
+       OnShards(
+           a, [](sync::PodShard& s) { s.store_for_tests().faults_for_tests().lists_write = true; });
+     }},
+    {"ignore-lost-hints", 9,
+     [](CoreAgent& a) { a.pleg().faults_for_tests().ignore_hints_lost = true; }},
+    {"trust-before-list", 10,
+     [](CoreAgent& a) { a.pleg().faults_for_tests().trust_at_once = true; }},
+    {"ignore-missed-events", 11,
+     [](CoreAgent& a) { a.pleg().faults_for_tests().ignore_missed = true; }},
+    {"never-cross-check", 12,
+     [](CoreAgent& a) { a.pleg().faults_for_tests().never_cross_check = true; }},
+    {"sandbox-is-all", 13,
+     [](CoreAgent& a) {
+       OnShards(a, [](sync::PodShard& s) {
+         s.store_for_tests().faults_for_tests().sandbox_is_all = true;
+       });
+     }},
+    {"start-after-end", 0,
+     [](CoreAgent& a) {
+       OnShards(a, [](sync::PodShard& s) { s.faults_for_tests().worker.start_after_end = true; });
+     }},
+    {"grace-grows", 0,
+     [](CoreAgent& a) {
+       OnShards(a, [](sync::PodShard& s) { s.faults_for_tests().worker.grace_grows = true; });
+     }},
+    {"ignore-volumes", 0,
+     [](CoreAgent& a) {
+       OnShards(a, [](sync::PodShard& s) { s.faults_for_tests().worker.ignore_volumes = true; });
+     }},
+    {"orphans-at-once", 0,
+     [](CoreAgent& a) {
+       OnShards(a, [](sync::PodShard& s) { s.faults_for_tests().orphans_at_once = true; });
+     }},
+};
+
+}  // namespace
+
+std::span<const Mutation> Mutations() { return kMutations; }
+
+const Mutation* FindMutation(std::string_view name) {
+  for (const Mutation& mutation : kMutations) {
+    if (mutation.name == name) return &mutation;
+  }
+  return nullptr;
+}
+
+}  // namespace denselet::sim

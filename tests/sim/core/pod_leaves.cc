@@ -1,0 +1,156 @@
+#include "tests/sim/core/pod_leaves.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "kube/api/types.h"
+#include "sync/decide/pod_plan.h"
+
+namespace denselet::sim {
+namespace {
+
+PodUid UidOf(const kube::PodRef& pod) { return PodUid(std::string(pod->hot().uid)); }
+
+std::string Hex(uint64_t value) {
+  char text[17];
+  const auto end = std::to_chars(text, text + sizeof text, value, 16).ptr;
+  return {text, end};
+}
+
+}  // namespace
+
+PodLeaves::OfShard::OfShard(PodLeaves& leaves, reactor::Loop& loop)
+    : leaves_(leaves), loop_(loop), alive_(std::make_shared<bool>(true)) {}
+
+PodLeaves::OfShard::~OfShard() {
+  *alive_ = false;
+  for (auto& [number, pending] : pending_) loop_.Disarm(pending.timer);
+}
+
+void PodLeaves::OfShard::Begin(const Context& context, const PodUid& pod,
+                               UniqueFunction<void()> effect, reactor::Done<Unit> done) {
+  const uint64_t number = next_++;
+  Pending& pending = pending_[number];
+  pending.pod = pod;
+  pending.done = std::move(done);
+  if (!leaves_.host_.CountCall()) return;  // the agent died; nobody will ask for the answer
+  Random& random = leaves_.host_.random();
+  const Faults& faults = leaves_.faults_;
+  const auto chance = [&random](double p) { return p > 0 && random.Unit() < p; };
+  const bool hangs = chance(faults.hangs) && context.deadline != kNever;
+  const bool fails = chance(faults.fails);
+  const Duration delay(
+      static_cast<int64_t>(random.Below(static_cast<uint64_t>(faults.delay_max.count()) + 1)));
+  if (!fails && !hangs) pending.effect = std::move(effect);
+  if (fails) pending.fault = Fault::kFailed;
+  if (hangs) pending.fault = Fault::kHung;
+  const TimePoint when =
+      hangs ? context.deadline : std::min(context.deadline, After(loop_.Now(), delay));
+  const bool late = hangs || when == context.deadline;
+  pending.timer = loop_.Arm(when, [this, number, fails, late] {
+    if (late) return Finish(number, Error(ErrorCode::kUnknownOutcome, "it took too long"));
+    if (fails) return Finish(number, Error(ErrorCode::kIo, "it failed"));
+    Finish(number, Ok());
+  });
+  if (context.cancel.cancelled()) return;
+  pending.cancelled = context.cancel.OnCancel([this, number] {
+    loop_.Post([this, alive = alive_, number] {
+      if (*alive) Finish(number, Error(ErrorCode::kUnknownOutcome, "cancelled"));
+    });
+  });
+}
+
+void PodLeaves::OfShard::Finish(uint64_t number, const Status& answer) {
+  const auto found = pending_.find(number);
+  if (found == pending_.end()) return;
+  Pending pending = std::move(found->second);
+  pending_.erase(found);
+  loop_.Disarm(pending.timer);
+  pending.cancelled.Forget();
+  if (pending.fault && leaves_.on_fault_) leaves_.on_fault_(*pending.fault, pending.pod);
+  if (answer && pending.effect) pending.effect();
+  pending.done(answer);
+}
+
+void PodLeaves::OfShard::Prepare(const Context& context, const kube::PodRef& pod,
+                                 reactor::Done<sync::PreparedPod> done) {
+  Begin(
+      context, UidOf(pod), [this, uid = UidOf(pod)] { leaves_.prepared_.insert(uid); },
+      [this, uid = UidOf(pod), done = std::move(done)](const Status& answer) mutable {
+        if (!answer) return done(answer.error());
+        sync::PreparedPod prepared;
+        for (auto log = leaves_.logs_.lower_bound({uid, ""});
+             log != leaves_.logs_.end() && log->first.first == uid; ++log) {
+          prepared.logged_attempts.emplace_back(log->first.second, log->second);
+        }
+        done(std::move(prepared));
+      });
+}
+
+void PodLeaves::OfShard::Mount(const Context& context, const kube::PodRef& pod,
+                               reactor::Done<Unit> done) {
+  Begin(
+      context, UidOf(pod), [this, uid = UidOf(pod)] { leaves_.mounted_.insert(uid); },
+      std::move(done));
+}
+
+void PodLeaves::OfShard::Release(const Context& context, const sync::PodIdentity& pod,
+                                 reactor::Done<Unit> done) {
+  Begin(
+      context, pod.uid,
+      [this, uid = pod.uid] {
+        leaves_.mounted_.erase(uid);
+        leaves_.prepared_.erase(uid);
+      },
+      std::move(done));
+}
+
+void PodLeaves::OfShard::Run(const Context& context, sync::HookKind, const kube::PodRef& pod,
+                             const std::string&, const ContainerId&,
+                             const std::vector<std::string>&, reactor::Done<Unit> done) {
+  Begin(
+      context, UidOf(pod), [this] { ++leaves_.hooks_run_; }, std::move(done));
+}
+
+Result<sync::SandboxSpec> PodLeaves::OfShard::Sandbox(const kube::PodRef& pod, uint32_t attempt) {
+  const kube::PodHotFields& hot = pod->hot();
+  sync::SandboxSpec spec;
+  spec.pod = {.ref = {std::string(hot.ns), std::string(hot.name)}, .uid = UidOf(pod)};
+  spec.attempt = attempt;
+  if (hot.host_network) spec.namespaces.network = sync::NamespaceMode::kNode;
+  return spec;
+}
+
+Result<sync::ContainerSpec> PodLeaves::OfShard::Container(const kube::PodRef& pod,
+                                                          const sync::ContainerWish& wish) {
+  ENSURE(leaves_.poison_.count(UidOf(pod)) == 0, "a poisoned pod");
+  const auto parsed = pod->Parse();
+  if (!parsed) return parsed.error();
+  const Result<sync::PodPlan> plan = sync::MakePodPlan(**parsed);
+  if (!plan) return plan.error();
+  const sync::ContainerIndex index = plan->Find(wish.name);
+  ENSURE(index != sync::kNoContainer, "the pod has no such container");
+  const sync::ContainerPlan& container = plan->containers[index];
+  sync::ContainerSpec spec;
+  spec.pod = UidOf(pod);
+  spec.name = wish.name;
+  spec.attempt = wish.attempt;
+  spec.image = wish.image_ref;
+  spec.image_user_specified = container.image;
+  spec.annotations = {
+      {"io.kubernetes.container.hash", Hex(container.hash)},
+      {"io.kubernetes.container.restartCount", std::to_string(wish.attempt)},
+  };
+  if (const auto grace = pod->hot().termination_grace_seconds) {
+    spec.annotations.emplace_back("io.kubernetes.pod.terminationGracePeriod",
+                                  std::to_string(*grace));
+  }
+  return spec;
+}
+
+sync::PullPolicy PodLeaves::OfShard::Policy(const kube::PodRef&, const std::string& container) {
+  return container.size() % 2 == 0 ? sync::PullPolicy::kAlways : sync::PullPolicy::kIfNotPresent;
+}
+
+}  // namespace denselet::sim

@@ -1,0 +1,96 @@
+// What stands behind the core's ports in the simulator besides the runtime: cgroups, directories,
+// volumes and hooks that take a while and fail, and specifications. Outlives the agent, as a disk
+// does: what was mounted stays mounted.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/random.h"
+#include "reactor/api/loop.h"
+#include "sync/ports/pod_services.h"
+#include "tests/fakes/fake_runtime.h"
+
+namespace denselet::sim {
+
+class PodLeaves {
+ public:
+  struct Faults {
+    Duration delay_max = Milliseconds(50);
+    double fails = 0;
+    double hangs = 0;  // until its deadline
+  };
+
+  explicit PodLeaves(fakes::FakeRuntimeHost& host) : host_(host) {}
+
+  Faults& faults() { return faults_; }
+  bool IsMounted(const PodUid& pod) const { return mounted_.count(pod) != 0; }
+  // What is left of pods: prepared or mounted, and not given back.
+  const std::set<PodUid>& kept() const { return prepared_; }
+  // Pods whose specifications show a bug of ours.
+  std::set<PodUid>& poison() { return poison_; }
+  // The runtime has begun to write this instance's log, which outlives all it knows of it.
+  void Logged(const PodUid& pod, const std::string& container, uint32_t attempt) {
+    uint32_t& next = logs_[{pod, container}];
+    next = std::max(next, attempt + 1);
+  }
+  uint64_t hooks_run() const { return hooks_run_; }
+  // Told when work that went wrong is answered, before its caller hears.
+  enum class Fault : uint8_t { kFailed, kHung };
+  void set_on_fault(std::function<void(Fault, const PodUid&)> f) { on_fault_ = std::move(f); }
+
+  // The ports, for one shard of one agent.
+  class OfShard final : public sync::PodResources, public sync::PodHooks, public sync::PodSpecs {
+   public:
+    OfShard(PodLeaves& leaves, reactor::Loop& loop);
+    ~OfShard() override;
+
+    void Prepare(const Context&, const kube::PodRef&, reactor::Done<sync::PreparedPod>) override;
+    void Mount(const Context&, const kube::PodRef&, reactor::Done<Unit>) override;
+    void Release(const Context&, const sync::PodIdentity&, reactor::Done<Unit>) override;
+    void Run(const Context&, sync::HookKind, const kube::PodRef&, const std::string& container,
+             const ContainerId&, const std::vector<std::string>& pod_ips,
+             reactor::Done<Unit>) override;
+    Result<sync::SandboxSpec> Sandbox(const kube::PodRef&, uint32_t attempt) override;
+    Result<sync::ContainerSpec> Container(const kube::PodRef&, const sync::ContainerWish&) override;
+    sync::PullPolicy Policy(const kube::PodRef&, const std::string& container) override;
+
+   private:
+    struct Pending {
+      PodUid pod;
+      std::optional<Fault> fault = {};
+      reactor::Done<Unit> done;
+      UniqueFunction<void()> effect;
+      reactor::TimerId timer = {};
+      CancelRegistration cancelled = {};
+    };
+    void Begin(const Context& context, const PodUid& pod, UniqueFunction<void()> effect,
+               reactor::Done<Unit> done);
+    void Finish(uint64_t number, const Status& answer);
+
+    PodLeaves& leaves_;
+    reactor::Loop& loop_;
+    uint64_t next_ = 1;
+    std::map<uint64_t, Pending> pending_;
+    std::shared_ptr<bool> alive_;
+  };
+
+ private:
+  fakes::FakeRuntimeHost& host_;
+  Faults faults_;
+  std::set<PodUid> prepared_;
+  std::set<PodUid> mounted_;
+  std::set<PodUid> poison_;
+  std::map<std::pair<PodUid, std::string>, uint32_t> logs_;  // one more than the highest attempt
+  uint64_t hooks_run_ = 0;
+  std::function<void(Fault, const PodUid&)> on_fault_;
+};
+
+}  // namespace denselet::sim

@@ -1,0 +1,74 @@
+// The pods that a seed draws: of every kind, with what their containers do when they run, and what
+// must be true of each in the end.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "kube/api/pod/pod_at_rest.h"
+#include "tests/fakes/runtime_model.h"
+
+namespace denselet::sim {
+
+enum class SimPodKind : uint8_t {
+  kServer,      // one container that runs
+  kInit,        // two init containers, two that run
+  kSidecar,     // a sidecar, an init container, one that runs
+  kJob,         // Never; ends well
+  kRetriedJob,  // OnFailure; fails a few times, then ends well
+  kFailedJob,   // Never; ends badly
+  kLooper,      // Always; ends again and again
+  kHooks,       // postStart and preStop
+  kDeadline,    // activeDeadlineSeconds ends it
+  kJobSidecar,  // Never, with a sidecar that ends after it
+  kProbed,      // a sidecar with a startup probe, one that runs
+  kRestartAll,  // whose first exit restarts all its containers
+  kOnNode,      // on the node's network
+};
+inline constexpr int kSimPodKinds = 13;
+
+struct SimPod {
+  SimPodKind kind = SimPodKind::kServer;
+  std::string name = {};
+  PodUid uid = {};
+  bool is_static = false;  // from a file
+  uint32_t version = 1;    // of its image: a new one is another specification
+  int64_t grace_seconds = 30;
+  bool debugged = false;
+
+  // Where it is, as its source has it.
+  bool wished = false;
+  bool removed = false;  // as the story has it, whatever the API server still has to do
+  bool deleting = false;
+  std::optional<int64_t> deletion_grace = {};
+  std::optional<bool> succeeded = {};  // as the API server has it: terminal
+  bool evicted = false;
+  std::optional<int64_t> eviction_grace = {};
+  bool doomed = false;  // its source will have it no more in the end
+
+  kube::PodRef Build() const;
+};
+
+SimPod DrawPod(Random& random, uint32_t number);
+
+// What its containers do; a function of pod, name and attempt alone.
+fakes::ContainerBehaviour BehaviourOf(const SimPod& pod, const std::string& container,
+                                      uint32_t attempt);
+
+// The containers that run in the end, if nothing disturbs it; nothing: it ends, or loops.
+std::vector<std::string> RunsInTheEnd(const SimPod& pod);
+bool EndsByItself(SimPodKind kind);
+// What becomes of one that ends by itself, if nothing disturbs it; nothing: it does not.
+std::optional<bool> Succeeds(SimPodKind kind);
+// Its containers may be stopped and made again though nothing happened to it.
+bool RestartsByItself(SimPodKind kind);
+// It changes by itself, and again before a list has seen it, or at a time that depends on when it
+// was seen.
+bool ChangesFast(SimPodKind kind);
+std::string_view SimPodKindName(SimPodKind kind);
+
+}  // namespace denselet::sim

@@ -1,0 +1,96 @@
+#include "sync/pleg/observed_store.h"
+
+#include <gtest/gtest.h>
+
+namespace denselet::sync {
+namespace {
+
+const PodUid kPod("u1");
+
+ObservedPod Running(const std::string& id = "c1") {
+  ObservedPod pod;
+  pod.pod.uid = kPod;
+  pod.sandboxes = {{.id = SandboxId("s1"), .state = SandboxState::kReady}};
+  pod.containers = {
+      {.id = ContainerId(id), .name = "app", .state = ContainerState::kRunning, .exit_code = 0}};
+  return pod;
+}
+
+ListedPod ListedRunning(ContainerState state = ContainerState::kRunning) {
+  ListedPod pod;
+  pod.pod.uid = kPod;
+  pod.sandboxes = {{.id = SandboxId("s1"), .state = SandboxState::kReady}};
+  pod.containers = {{.id = ContainerId("c1"), .name = "app", .state = state}};
+  return pod;
+}
+
+TEST(ObservedStore, AnAnswerCountsByWhenItWasAskedForNotByWhenItCame) {
+  ObservedStore store;
+  EXPECT_EQ(store.Apply(kPod, 7, Running("new")), Applied::kNew);
+  EXPECT_EQ(store.Apply(kPod, 5, Running("old")), Applied::kStale);
+  EXPECT_EQ(store.Find(kPod)->pod, Running("new"));
+  EXPECT_EQ(store.Find(kPod)->as_of, 7u);
+}
+
+TEST(ObservedStore, TheSameAgainMovesFreshnessOnly) {
+  ObservedStore store;
+  ASSERT_EQ(store.Apply(kPod, 1, Running()), Applied::kNew);
+  EXPECT_EQ(store.Apply(kPod, 2, Running()), Applied::kSame);
+  EXPECT_EQ(store.Find(kPod)->as_of, 2u);
+}
+
+TEST(ObservedStore, AListThatAgreesProvesThePictureAsOfItsRequest) {
+  ObservedStore store;
+  ASSERT_EQ(store.Apply(kPod, 1, Running()), Applied::kNew);
+  EXPECT_TRUE(store.Compare(4, {ListedRunning()}).empty());
+  EXPECT_EQ(store.Find(kPod)->as_of, 4u);
+}
+
+TEST(ObservedStore, AListThatDiffersProvesNothingAndAsksForARead) {
+  ObservedStore store;
+  ASSERT_EQ(store.Apply(kPod, 1, Running()), Applied::kNew);
+  EXPECT_EQ(store.Compare(4, {ListedRunning(ContainerState::kExited)}), std::vector{kPod});
+  EXPECT_EQ(store.Find(kPod)->as_of, 1u);
+  EXPECT_EQ(store.Compare(5, {}), std::vector{kPod}) << "a pod that is gone from the list";
+}
+
+TEST(ObservedStore, AListOlderThanTheReadSaysNothing) {
+  ObservedStore store;
+  ASSERT_EQ(store.Apply(kPod, 9, Running()), Applied::kNew);
+  EXPECT_TRUE(store.Compare(4, {ListedRunning(ContainerState::kExited)}).empty());
+  EXPECT_EQ(store.Find(kPod)->as_of, 9u);
+}
+
+TEST(ObservedStore, WhatWasForgottenStaysForgotten) {
+  ObservedStore store;
+  ASSERT_EQ(store.Apply(kPod, 1, Running()), Applied::kNew);
+  store.Forget(kPod, 5);
+  EXPECT_EQ(store.Apply(kPod, 4, Running()), Applied::kStale);
+  EXPECT_TRUE(store.Compare(5, {ListedRunning()}).empty());
+  EXPECT_EQ(store.Find(kPod), nullptr);
+  EXPECT_EQ(store.Compare(6, {ListedRunning()}), std::vector{kPod});
+  EXPECT_EQ(store.Apply(kPod, 7, Running()), Applied::kNew);
+}
+
+TEST(ObservedStore, AListProvesThatAPodIsNew) {
+  ObservedStore store;
+  EXPECT_FALSE(store.TakeAbsence(kPod)) << "there was no list yet";
+  EXPECT_TRUE(store.Compare(4, {}).empty());
+  EXPECT_TRUE(store.TakeAbsence(kPod));
+  EXPECT_EQ(store.Find(kPod)->as_of, 4u);
+  EXPECT_TRUE(store.Find(kPod)->pod.empty());
+  store.Forget(kPod, 5);
+  EXPECT_FALSE(store.TakeAbsence(kPod)) << "the list is older than the end of the one before";
+}
+
+TEST(ObservedStore, TombstonesGoWhenNothingOlderIsUnderWay) {
+  ObservedStore store;
+  store.Forget(kPod, 5);
+  store.NothingOlderThan(5);
+  EXPECT_EQ(store.tombstones(), 1u);
+  store.NothingOlderThan(6);
+  EXPECT_EQ(store.tombstones(), 0u);
+}
+
+}  // namespace
+}  // namespace denselet::sync
