@@ -18,6 +18,8 @@ function(denselet_program name)
   endif()
 endfunction()
 
+set(denselet_sanitizer_environment "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/tsan_suppressions.txt")
+
 # denselet_test(NAME SOURCES... LAYER layer [LIBS ...]): a GoogleTest program with the layer as its label: every case a
 # ctest test, or eight parts of the program under sanitizers.
 function(denselet_test name)
@@ -34,7 +36,8 @@ function(denselet_test name)
     foreach(part RANGE 7)
       add_test(NAME ${name}.part_${part} COMMAND ${name})
       set_tests_properties(${name}.part_${part} PROPERTIES
-        LABELS ${ARG_LAYER} TIMEOUT 300 ENVIRONMENT "GTEST_TOTAL_SHARDS=8;GTEST_SHARD_INDEX=${part}")
+        LABELS ${ARG_LAYER} TIMEOUT 300
+        ENVIRONMENT "GTEST_TOTAL_SHARDS=8;GTEST_SHARD_INDEX=${part};${denselet_sanitizer_environment}")
     endforeach()
     return()
   endif()

@@ -1,11 +1,20 @@
 # ./dev sim and ./dev bench.
 
-# Runs the simulator; with --compilers the same seeds in the gcc and the clang build, which must agree to the byte.
+# Runs the simulator: the whole core by default, the reactor's parts with --reactor; with --compilers the same seeds in
+# the gcc and the clang build, which must agree to the byte.
 dev_sim() {
-  local compilers= args=()
+  local compilers= program=core/denselet_core_sim_run jobs=(--jobs "$(nproc)") args=()
   while [ $# -gt 0 ]; do
     case $1 in
       --compilers) compilers=yes ;;
+      --reactor)
+        program=denselet_sim_run
+        jobs=()
+        ;;
+      --seed | --trace)
+        jobs=()
+        args+=("$1")
+        ;;
       *) args+=("$1") ;;
     esac
     shift
@@ -14,18 +23,21 @@ dev_sim() {
   build_preset release
   if [ -z "$compilers" ]; then
     say "Simulating"
-    build/release/tests/sim/denselet_sim_run "${args[@]}"
+    "build/release/tests/sim/$program" "${jobs[@]}" "${args[@]}"
     return
   fi
   build_preset clang
   say "Simulating with both compilers"
-  build/release/tests/sim/denselet_sim_run "${args[@]}" >build/sim-gcc.txt
-  build/clang/tests/sim/denselet_sim_run "${args[@]}" >build/sim-clang.txt
-  diff build/sim-gcc.txt build/sim-clang.txt || die "gcc and clang disagree"
-  note "$(wc -l <build/sim-gcc.txt) lines are the same with gcc and clang"
+  local preset
+  for preset in release clang; do
+    "build/$preset/tests/sim/denselet_sim_run" "${args[@]}" >"build/sim-$preset.txt"
+    "build/$preset/tests/sim/core/denselet_core_sim_run" --lines "${args[@]}" | grep ' seed ' >>"build/sim-$preset.txt"
+  done
+  diff build/sim-release.txt build/sim-clang.txt || die "gcc and clang disagree"
+  note "$(wc -l <build/sim-release.txt) lines are the same with gcc and clang"
 }
 
-bench_names=(codec kube network reactor)
+bench_names=(codec cri kube network reactor)
 
 dev_bench() {
   local name=${1:-}
@@ -36,6 +48,10 @@ dev_bench() {
   local command=("build/release/bench/bench_$name" build/bench)
   case $name in
     codec) build_go_bench codecbench && command+=(build/bench/codecbench) ;;
+    cri)
+      command+=(build/release/bench/cri_sim/cri_sim)
+      build_go_bench cribench && command+=(build/bench/cribench)
+      ;;
     kube)
       ensure_peers
       build_go_bench watchbench && command+=(build/bench/watchbench)

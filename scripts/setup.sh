@@ -106,6 +106,38 @@ ensure_packages() {
   fi
 }
 
+# Debian 12's containerd, a runtime without CRI's events, for a test beside the installed one: unpacked into the cache, never
+# installed. From where this machine's apt finds it; nothing is fetched when it is there.
+older_runtime_dir() { echo "$cache_dir/containerd-1.6"; }
+
+older_runtime_version() { apt-cache madison containerd 2>/dev/null | awk '$3 ~ /^1\.6\./ {print $3; exit}'; }
+
+ensure_older_runtime() {
+  local dir version part
+  [ -n "$cache_dir" ] || die "there is no place for containerd 1.6: set HOME or DENSELET_CACHE"
+  dir=$(older_runtime_dir)
+  [ ! -x "$dir/usr/bin/containerd" ] || return 0
+  version=$(older_runtime_version)
+  if [ -z "$version" ] && [ "$(id -u)" = 0 ] && have apt-get; then
+    apt-get update -qq || note "apt-get update had errors; going on with what it could read"
+    version=$(older_runtime_version)
+  fi
+  if [ -z "$version" ]; then
+    note "apt knows no containerd 1.6 here: the test against a runtime without events is not run"
+    return 0
+  fi
+  say "Fetching containerd $version for tests into $dir"
+  mkdir -p "$cache_dir"
+  part=$(mktemp -d "$dir.part.XXXX")
+  (cd "$part" && apt-get download -qq -o APT::Sandbox::User=root "containerd=$version" && dpkg-deb -x containerd_*.deb unpacked) || {
+    rm -rf "$part"
+    die "containerd $version could not be fetched"
+  }
+  # Another one may have been quicker; either result is the same.
+  mv -T "$part/unpacked" "$dir" 2>/dev/null || [ -x "$dir/usr/bin/containerd" ] || die "could not make $dir"
+  rm -rf "$part"
+}
+
 dev_setup() {
   local peers=
   while [ $# -gt 0 ]; do
@@ -117,6 +149,7 @@ dev_setup() {
   done
   ensure_packages
   say "Packages are in place"
+  ensure_older_runtime
   if go_missing=$(go_unusable); then
     note "Go: $go_missing"
     note "without it: give the .proto files with DENSELET_PROTOS_DIR=FOLDER; layers that need peers are not run"

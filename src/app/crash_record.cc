@@ -89,4 +89,43 @@ Status InstallCrashRecorder(const std::string& path, const Clock& clock) {
   return Ok();
 }
 
+std::string ReadCrashRecord(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) return {};
+  std::string record;
+  std::array<char, 4096> piece;
+  // A line more than the bound may have been written before it was noticed.
+  while (record.size() <= 2 * static_cast<size_t>(kCrashRecordBytesMax)) {
+    const ssize_t got = ::read(fd, piece.data(), piece.size());
+    if (got <= 0) break;
+    record.append(piece.data(), static_cast<size_t>(got));
+  }
+  ::close(fd);
+  return record;
+}
+
+std::set<PodUid> PodsToHoldBack(std::string_view record) {
+  constexpr std::string_view kKey = "\"podUID\":\"";
+  std::set<PodUid> pods;
+  std::string_view last;
+  int running = 0;
+  // A line without its end is one that a death in the middle of writing left behind.
+  for (size_t end = record.find('\n'); end != std::string_view::npos; end = record.find('\n')) {
+    const std::string_view line = record.substr(0, end);
+    record.remove_prefix(end + 1);
+    const size_t key = line.find(kKey);
+    std::string_view uid;
+    if (key != std::string_view::npos) {
+      uid = line.substr(key + kKey.size());
+      uid = uid.substr(0, uid.find('"'));
+    }
+    running = !uid.empty() && uid == last ? running + 1 : 1;
+    last = uid;
+    if (!uid.empty() && running >= kDeathsToHoldBack) pods.insert(PodUid(std::string(uid)));
+  }
+  return pods;
+}
+
+void ForgetCrashes(const std::string& path) { ::unlink(path.c_str()); }
+
 }  // namespace denselet::app

@@ -78,5 +78,36 @@ TEST_F(CrashRecordTest, AnOverlongPathIsRefused) {
             ErrorCode::kInvalid);
 }
 
+std::string Death(const std::string& uid) {
+  return "{\"unixMillis\":1,\"pod\":\"ns/p\",\"podUID\":\"" + uid + "\",\"condition\":\"x\"}\n";
+}
+
+TEST(PodsToHoldBack, ThreeDeathsRunningAreEnough) {
+  EXPECT_TRUE(PodsToHoldBack("").empty());
+  EXPECT_TRUE(PodsToHoldBack(Death("a") + Death("a")).empty());
+  EXPECT_EQ(PodsToHoldBack(Death("a") + Death("a") + Death("a")), std::set{PodUid("a")});
+  EXPECT_TRUE(PodsToHoldBack(Death("a") + Death("a") + Death("b") + Death("a")).empty());
+}
+
+TEST(PodsToHoldBack, OneThatIsHeldBackStaysSoWhenAnotherShows) {
+  std::string record;
+  for (const char* uid : {"a", "a", "a", "b", "b", "b"}) record += Death(uid);
+  EXPECT_EQ(PodsToHoldBack(record), (std::set{PodUid("a"), PodUid("b")}));
+}
+
+TEST(PodsToHoldBack, DeathsUnderNobodysWorkAndTornLinesHoldBackNobody) {
+  EXPECT_TRUE(PodsToHoldBack(Death("") + Death("") + Death("")).empty());
+  EXPECT_TRUE(PodsToHoldBack("x\ny\nz\n").empty());
+  const std::string torn = Death("a");
+  EXPECT_TRUE(PodsToHoldBack(torn + torn + torn.substr(0, torn.size() - 1)).empty());
+}
+
+TEST_F(CrashRecordTest, TheRecordOfThreeDeathsNamesThePodUntilAnOrderlyEnd) {
+  for (int i = 0; i < 3; ++i) EXPECT_DEATH(Crash("default/web"), "CHECK failed");
+  EXPECT_EQ(PodsToHoldBack(ReadCrashRecord(path_)), std::set{PodUid("uid-1")});
+  ForgetCrashes(path_);
+  EXPECT_EQ(ReadCrashRecord(path_), "");
+}
+
 }  // namespace
 }  // namespace denselet::app

@@ -11,14 +11,14 @@ using namespace denselet;
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   for (const auto form : {managers::ManifestForm::kPod, managers::ManifestForm::kPodOrList}) {
-    const auto pods = managers::DecodeManifest(
+    const auto manifest = managers::DecodeManifest(
         text, form, "n", {.kind = kube::StaticPodOrigin::Kind::kFile, .location = "/m/a"});
-    if (!pods) {
-      CHECK(!pods.error().message().empty());
+    if (!manifest) {
+      CHECK(!manifest.error().message().empty());
       continue;
     }
-    CHECK(form == managers::ManifestForm::kPodOrList || pods->size() == 1);
-    for (const kube::PodRef& pod : *pods) {
+    CHECK(form == managers::ManifestForm::kPodOrList || manifest->pods.size() == 1);
+    for (const kube::PodRef& pod : manifest->pods) {
       CHECK(!pod->hot().uid.empty());
       CHECK(pod->hot().name.ends_with("-n"));
       CHECK(pod->hot().node_name == "n");

@@ -1,10 +1,13 @@
 #include "reactor/program_end.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
+#include <string>
 #include <thread>
 
 namespace denselet::reactor {
@@ -44,6 +47,21 @@ TEST(ProgramEnd, AThreadsWordCountsOnceWithItsCode) {
               ::_exit(reason && reason->signal == 0 ? reason->exit_code : 50);
             }),
             3);
+}
+
+TEST(ProgramEnd, SomebodyWhoOpensTheFileEndsItWithZero) {
+  EXPECT_EQ(ExitCodeOf([] {
+              std::string path = testing::TempDir() + "/program_end.XXXXXX";
+              const int file = ::mkstemp(path.data());
+              const auto end = ProgramEnd::Make();
+              if (file < 0 || !(*end)->EndWhenOpened(path)) ::_exit(1);
+              if ((*end)->Wait(Milliseconds(1))) ::_exit(2);
+              ::close(::open(path.c_str(), O_RDONLY));
+              const auto reason = (*end)->Wait(Seconds(30));
+              ::unlink(path.c_str());
+              ::_exit(reason && reason->file_opened && reason->signal == 0 ? reason->exit_code : 3);
+            }),
+            0);
 }
 
 TEST(ProgramEnd, ASecondSignalEndsItAtOnce) {

@@ -1,15 +1,16 @@
 #include "app/agent/agent.h"
 
 #include <latch>
+#include <optional>
 #include <utility>
+
+#include "app/agent/pod_options.h"
 
 namespace denselet::app {
 namespace {
 
 // A call that hangs is a dead server's file system or name service: nothing that we wait for.
 constexpr Duration kPoolStopTimeMax = Seconds(2);
-// More than the steps of any question to the machine (node::HostFactsReader has the longest).
-constexpr int kTurnsOfRefusals = 8;
 
 }  // namespace
 
@@ -21,6 +22,11 @@ Agent::~Agent() { Stop(); }
 Result<std::unique_ptr<Agent>> Agent::Start(const AgentProcess& process,
                                             const AgentOptions& options) {
   std::unique_ptr<Agent> agent(new Agent(process));
+  // From here, so that gRPC's threads are born on the CPUs that main has.
+  Result<std::unique_ptr<cri::Connection>> connection =
+      cri::Connection::Make(options.runtime, process.clock);
+  if (!connection) return connection.error();
+  agent->connection_ = *std::move(connection);
   if (const Status started = agent->StartShards(options); !started) return started.error();
   if (const Status started = agent->StartRoles(options); !started) return started.error();
   return agent;
@@ -38,17 +44,33 @@ Status Agent::StartShards(const AgentOptions& options) {
     shards_->RunAndWait(i, [&](reactor::Shard& shard) {
       on_shards_[i].basics = std::make_unique<ShardBasics>(
           shard, process_.clock, process_.verbosity, options.log.style, **sink);
+      ShardBasics& basics = *on_shards_[i].basics;
+      on_shards_[i].cri =
+          std::make_unique<cri::CriShard>(shard, *connection_, basics.random(), basics.log());
     });
   }
   return Ok();
 }
 
 Status Agent::StartRoles(const AgentOptions& options) {
+  if (const Status made = MakeApiShard(options); !made) return made.error();
+  const Result<node::MachineFacts> machine = PrepareApiShard();
+  if (!machine) return machine.error();
+  OpenPods(options, *machine);
+  shards_->RunAndWait(kApiShard, [this](reactor::Shard&) {
+    ApiShard& api = *on_shards_[kApiShard].api;
+    pods_->Begin(api);
+    api.Begin(pods_->wishes());
+  });
+  return Ok();
+}
+
+Status Agent::MakeApiShard(const AgentOptions& options) {
   Status status = Ok();
   OnShard& home = on_shards_[kApiShard];
   shards_->RunAndWait(kApiShard, [&](reactor::Shard&) {
-    auto made =
-        ApiShard::Make(*home.basics, pool_, options, [&end = process_.end] { end.Tell(1); });
+    auto made = ApiShard::Make(*home.basics, pool_, *home.cri, options,
+                               [&end = process_.end] { end.Tell(1); });
     if (made) {
       home.api = *std::move(made);
     } else {
@@ -58,32 +80,74 @@ Status Agent::StartRoles(const AgentOptions& options) {
   return status;
 }
 
-void Agent::Stop() {
-  if (shards_ == nullptr) return;
-  OnShard* const home = on_shards_.empty() ? nullptr : &on_shards_[kApiShard];
-  const bool has_api = home != nullptr && home->api != nullptr;
-  if (has_api) shards_->RunAndWait(kApiShard, [home](reactor::Shard&) { home->api->Stop(); });
-  pool_.Stop();
-  if (has_api) {
+// Main waits: without the machine nobody can begin.
+Result<node::MachineFacts> Agent::PrepareApiShard() {
+  struct Answer {
+    std::latch came{1};
+    std::optional<Result<node::MachineFacts>> machine;
+  };
+  // Shared: the shard is still inside count_down() when wait() here returns.
+  const auto answer = std::make_shared<Answer>();
+  shards_->RunAndWait(kApiShard, [&](reactor::Shard&) {
+    on_shards_[kApiShard].api->Prepare([answer](Result<node::MachineFacts> machine) {
+      answer->machine = std::move(machine);
+      answer->came.count_down();
+    });
+  });
+  answer->came.wait();
+  return *answer->machine;
+}
+
+void Agent::OpenPods(const AgentOptions& options, const node::MachineFacts& machine) {
+  PodSideOptions pods = options.pods;
+  AddMachine(machine, pods.spec);
+  pods_ = std::make_unique<PodSide>(shards_->size(), std::move(pods));
+  for (uint32_t i = 0; i < shards_->size(); ++i) {
+    shards_->RunAndWait(i, [&](reactor::Shard&) {
+      pods_->OpenShard(i, *on_shards_[i].basics, pool_, *on_shards_[i].cri);
+    });
+  }
+}
+
+void Agent::StopLeaves() {
+  const auto wait_for = [this](uint32_t shard, auto stop) {
     // Shared: the shard is still inside count_down() when wait() here returns.
     const auto stopped = std::make_shared<std::latch>(1);
-    shards_->RunAndWait(kApiShard, [&](reactor::Shard&) {
-      home->api->StopLeaves([stopped] { stopped->count_down(); });
-    });
+    shards_->RunAndWait(shard,
+                        [&](reactor::Shard&) { stop([stopped] { stopped->count_down(); }); });
     stopped->wait();
-    // What was refused meanwhile is told in a later turn, and may ask for something else then.
-    for (int i = 0; i < kTurnsOfRefusals; ++i) {
-      shards_->RunAndWait(kApiShard, [](reactor::Shard&) {});
-    }
+  };
+  if (ApiShard* const api = on_shards_[kApiShard].api.get()) {
+    wait_for(kApiShard, [api](reactor::Task stopped) { api->StopLeaves(std::move(stopped)); });
   }
+  for (uint32_t i = 0; pods_ != nullptr && i < shards_->size(); ++i) {
+    wait_for(i, [this, i](reactor::Task stopped) { pods_->StopLeaves(i, std::move(stopped)); });
+  }
+}
+
+void Agent::Stop() {
+  if (shards_ == nullptr) return;
   for (uint32_t i = 0; i < on_shards_.size(); ++i) {
-    shards_->RunAndWait(i, [&](reactor::Shard&) {
+    shards_->RunAndWait(i, [this, i](reactor::Shard&) {
+      if (on_shards_[i].api != nullptr) on_shards_[i].api->Stop();
+      if (pods_ != nullptr) pods_->CloseShard(i);
+      if (pods_ != nullptr && i == kApiShard) pods_->CloseHome();
+    });
+  }
+  pool_.Stop();
+  if (!on_shards_.empty()) StopLeaves();
+  for (uint32_t i = 0; i < on_shards_.size(); ++i) {
+    shards_->RunAndWait(i, [this, i](reactor::Shard&) {
+      if (pods_ != nullptr) pods_->DestroyShard(i);
       on_shards_[i].api.reset();
+      on_shards_[i].cri.reset();
       on_shards_[i].basics.reset();
     });
   }
   shards_->Stop();
   shards_.reset();
+  pods_.reset();
+  connection_.reset();
 }
 
 }  // namespace denselet::app

@@ -1,10 +1,12 @@
 // The composition root: what is made, in which order, on which shard; and how it stops.
 //
 //   Start                                         Stop
-//   1. the blocking pool, the shards              1. roles, on their shards: they call nobody more
-//   2. on every shard: ShardBasics                2. the blocking pool: what hangs is left behind
-//   3. on shard 0: ApiShard                       3. leaves (files), when the last has answered
-//                                                 4. the rest of each shard, then the shards
+//   1. the connection to the container runtime    1. roles, on their shards: they call nobody more
+//   2. the blocking pool, the shards              2. the blocking pool: what hangs is left behind
+//   3. on every shard: ShardBasics, CriShard      3. leaves (files), when the last has answered
+//   4. on shard 0: ApiShard, prepared             4. the rest of each shard, then the shards
+//   5. on every shard: PodSide; ApiShard begins
+//                                                 5. the connection, when gRPC has let go of it
 //
 // A role is one class for each kind of shard, made by constructor on its shard with what it needs
 // from here. Owned by main; all calls are for main's thread.
@@ -15,10 +17,13 @@
 
 #include "app/agent/agent_options.h"
 #include "app/agent/api_shard.h"
+#include "app/agent/pod_side.h"
 #include "app/agent/shard_basics.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "cri/connection.h"
+#include "cri/cri_shard.h"
 #include "reactor/blocking_pool.h"
 #include "reactor/log_writer.h"
 #include "reactor/program_end.h"
@@ -50,17 +55,24 @@ class Agent {
 
   Status StartShards(const AgentOptions& options);
   Status StartRoles(const AgentOptions& options);
+  Status MakeApiShard(const AgentOptions& options);
+  Result<node::MachineFacts> PrepareApiShard();
+  void OpenPods(const AgentOptions& options, const node::MachineFacts& machine);
+  void StopLeaves();
 
   // What one shard has.
   struct OnShard {
     std::unique_ptr<ShardBasics> basics;
+    std::unique_ptr<cri::CriShard> cri;
     std::unique_ptr<ApiShard> api;  // on kApiShard only
   };
   static constexpr uint32_t kApiShard = 0;
 
   const AgentProcess process_;
+  std::unique_ptr<cri::Connection> connection_;  // before the shards: it outlives what they have
   reactor::BlockingPool pool_;
   std::unique_ptr<reactor::Shards> shards_;
+  std::unique_ptr<PodSide> pods_;
   std::vector<OnShard> on_shards_;  // each entry is its shard's own, but for its place
 };
 

@@ -8,6 +8,7 @@
 #include <cctype>
 #include <utility>
 
+#include "app/agent/pod_options.h"
 #include "app/config/cpu_list.h"
 #include "app/flags/text.h"
 #include "app/version.h"
@@ -72,17 +73,20 @@ std::string Absolute(const std::string& path, const AgentSurroundings& around) {
   return around.working_folder + "/" + path;
 }
 
+// Only what is there: API server and scheduler send pods that need it.
 std::vector<std::string> FeaturesOf(const FeatureGates& gates) {
+  const auto has = [&](std::string_view gate) {
+    return IsImplemented(gate) && gates.Enabled(gate);
+  };
   return node::DeclaredFeatures(
-      {.extend_web_sockets_to_kubelet = gates.Enabled("ExtendWebSocketsToKubelet"),
+      {.extend_web_sockets_to_kubelet = has("ExtendWebSocketsToKubelet"),
        .in_place_pod_level_resources_vertical_scaling =
-           gates.Enabled("InPlacePodLevelResourcesVerticalScaling"),
+           has("InPlacePodLevelResourcesVerticalScaling"),
        .in_place_pod_vertical_scaling_init_containers =
-           gates.Enabled("InPlacePodVerticalScalingInitContainers"),
-       .restart_all_containers_on_container_exits =
-           gates.Enabled("RestartAllContainersOnContainerExits"),
-       .container_restart_rules = gates.Enabled("ContainerRestartRules"),
-       .user_namespaces_host_network_support = gates.Enabled("UserNamespacesHostNetworkSupport")});
+           has("InPlacePodVerticalScalingInitContainers"),
+       .restart_all_containers_on_container_exits = has("RestartAllContainersOnContainerExits"),
+       .container_restart_rules = has("ContainerRestartRules"),
+       .user_namespaces_host_network_support = has("UserNamespacesHostNetworkSupport")});
 }
 
 double RateOf(int32_t value) { return value == 0 ? kRateOfNone : static_cast<double>(value); }
@@ -117,6 +121,13 @@ ServerAccessOptions ServerOf(const ParsedFlags& flags, const KubeletConfiguratio
   server.client.events_burst = BurstOf(config.eventburst());
   server.credentials.environment = around.environment;
   return server;
+}
+
+cri::ConnectionOptions RuntimeOf(const KubeletConfiguration& config) {
+  return {.runtime_endpoint = config.containerruntimeendpoint(),
+          .image_endpoint = config.imageserviceendpoint(),
+          .request_timeout = Duration(config.runtimerequesttimeout().duration()),
+          .user_agent = "denselet/" + std::string(kDenseletVersion)};
 }
 
 void SetPodSources(const KubeletConfiguration& config, const AgentSurroundings& around,
@@ -172,6 +183,11 @@ Result<AgentOptions> MakeAgentOptions(const ParsedFlags& flags, const EffectiveC
                .kubelet_version = flags.KubernetesVersion(),
                .declared_features = FeaturesOf(effective.kubelet.gates)});
   if (!node) return node.error();
+  node->port = 0;  // nobody listens yet
+  if (flags.Bool("experimental-allocatable-ignore-eviction")) {
+    node->memory_eviction.reset();
+    node->storage_eviction.reset();
+  }
 
   AgentOptions options;
   options.log = LogSettingsOf(config);
@@ -179,10 +195,14 @@ Result<AgentOptions> MakeAgentOptions(const ParsedFlags& flags, const EffectiveC
   options.backend = backend;
   options.cpus = *std::move(cpus);
   options.root_folder = Absolute(flags.Text("root-dir"), around);
+  options.lock_file = Absolute(flags.Text("lock-file"), around);
+  options.exit_on_lock_contention = flags.Bool("exit-on-lock-contention");
   options.node.node = *std::move(node);
   options.node.has_api_server = ApiAccessOf(flags) == ApiAccess::kThere;
   if (options.node.has_api_server) options.server = ServerOf(flags, config, around, *name);
+  options.runtime = RuntimeOf(config);
   SetPodSources(config, around, options.node);
+  options.pods = MakePodOptions(effective, options.root_folder, SourcesOf(options.node));
   return options;
 }
 

@@ -8,11 +8,13 @@
 #include <vector>
 
 #include "app/agent/node_side.h"
+#include "app/agent/pod_side.h"
 #include "app/agent/server_access.h"
 #include "app/agent/shard_basics.h"
 #include "app/config/effective.h"
 #include "app/flags/parsed_flags.h"
 #include "base/result.h"
+#include "cri/connection.h"
 #include "reactor/event_loop.h"
 
 namespace denselet::app {
@@ -23,12 +25,17 @@ struct AgentOptions {
   reactor::Backend backend = reactor::Backend::kUring;
   std::vector<int> cpus = {};  // reservedSystemCPUs; none: all that the process may use
 
+  std::string lock_file = {};            // empty: none
+  bool exit_on_lock_contention = false;  // end when somebody else opens it
+
   std::string root_folder = {};
   // For what nobody else has: crashes, journal.
   std::string OwnFolder() const { return root_folder + "/denselet"; }
 
   std::optional<ServerAccessOptions> server = {};  // none: the node stands alone
   NodeSideOptions node = {};
+  cri::ConnectionOptions runtime = {};
+  PodSideOptions pods = {};
 };
 
 // What the machine says of itself.

@@ -9,8 +9,11 @@
 namespace denselet::app {
 namespace {
 
-constexpr Duration kFoldersTimeMax = Seconds(30);
+constexpr Duration kPrepareTimeMax = Seconds(30);
 constexpr uint32_t kFolderMode = 0750;
+// The node's own truth beside that of its runtime. Goes when statuses of pods are told.
+constexpr char kCannotRunPods[] =
+    "this version of denselet runs no pods of the API server yet, only those of files and URLs";
 
 node::HostFactsOptions FactsOptions(const AgentOptions& options) {
   const node::NodeFlags& flags = options.node.node.flags;
@@ -21,16 +24,15 @@ node::HostFactsOptions FactsOptions(const AgentOptions& options) {
 }  // namespace
 
 Result<std::unique_ptr<ApiShard>> ApiShard::Make(ShardBasics& basics, reactor::BlockingPool& pool,
-                                                 const AgentOptions& options, Failed failed) {
+                                                 cri::CriShard& cri, const AgentOptions& options,
+                                                 Failed failed) {
   Result<std::unique_ptr<LocalLeaves>> leaves = LocalLeaves::Make(basics.shard(), pool);
   if (!leaves) return leaves.error();
-  std::unique_ptr<ApiShard> made(
-      new ApiShard(basics, options, *std::move(leaves), std::move(failed)));
-  made->MakeFolders();
-  return made;
+  return std::unique_ptr<ApiShard>(
+      new ApiShard(basics, cri, options, *std::move(leaves), std::move(failed)));
 }
 
-ApiShard::ApiShard(ShardBasics& basics, const AgentOptions& options,
+ApiShard::ApiShard(ShardBasics& basics, cri::CriShard& cri, const AgentOptions& options,
                    std::unique_ptr<LocalLeaves> leaves, Failed failed)
     : basics_(basics),
       options_(options),
@@ -43,7 +45,11 @@ ApiShard::ApiShard(ShardBasics& basics, const AgentOptions& options,
                                reactor::Done<std::vector<net::Address>> done) {
             leaves.Lookup(context, host, port, std::move(done));
           }),
-      facts_(leaves_->files(), leaves_->host_calls(), FactsOptions(options_)) {}
+      facts_(basics.loop(), leaves_->files(), leaves_->host_calls(), FactsOptions(options_)),
+      runtime_(std::make_unique<RuntimeSide>(
+          RuntimeSideSeams{basics.loop(), log_, cri.runtime(), cri.images()},
+          RuntimeSideOptions{.endpoint = options_.runtime.runtime_endpoint,
+                             .agent_error = kCannotRunPods})) {}
 
 ApiShard::~ApiShard() { Stop(); }
 
@@ -52,25 +58,35 @@ void ApiShard::Stop() {
   cancel_.Cancel();
   node_.reset();
   access_.reset();
+  runtime_.reset();
 }
 
-void ApiShard::MakeFolders() {
-  const Context context{.deadline = After(basics_.loop().Now(), kFoldersTimeMax),
-                        .priority = Priority::kCritical,
-                        .cancel = cancel_.token(),
-                        .trace = {}};
-  leaves_->files().MakeDirectories(context, options_.OwnFolder(), kFolderMode,
-                                   [this, alive = cancel_.token()](Status made) {
-                                     if (alive.cancelled()) return;
-                                     if (!made)
-                                       return Fail(made.error().With("make the agent's folder"));
-                                     Begin();
-                                   });
+// Files first: what they refuse from then on ends the questions to the machine.
+void ApiShard::StopLeaves(reactor::Task stopped) {
+  leaves_->Stop(
+      [this, stopped = std::move(stopped)]() mutable { facts_.Stop(std::move(stopped)); });
 }
 
-void ApiShard::Begin() {
+void ApiShard::Prepare(reactor::Done<node::MachineFacts> done) {
+  const auto context = [this] {
+    return Context{.deadline = After(basics_.loop().Now(), kPrepareTimeMax),
+                   .priority = Priority::kCritical,
+                   .cancel = cancel_.token(),
+                   .trace = {}};
+  };
+  leaves_->files().MakeDirectories(
+      context(), options_.OwnFolder(), kFolderMode,
+      [this, alive = cancel_.token(), context, done = std::move(done)](Status made) mutable {
+        if (!made) return done(made.error().With("make the agent's folder"));
+        if (alive.cancelled()) return done(Error(ErrorCode::kCancelled, "the agent ends"));
+        facts_.ReadMachine(context(), std::move(done));
+      });
+}
+
+void ApiShard::Begin(sync::DesiredPodsUser& pods) {
   stage_ = Stage::kRunning;
-  node_ = std::make_unique<NodeSide>(MakeNodeSeams(), options_.node);
+  runtime_->Start();
+  node_ = std::make_unique<NodeSide>(MakeNodeSeams(pods), options_.node);
   if (options_.server) {
     access_ = std::make_unique<ServerAccess>(MakeServerSeams(), *options_.server,
                                              static_cast<ServerAccessUser&>(*this));
@@ -80,7 +96,7 @@ void ApiShard::Begin() {
   log_.Info("No api server defined - no events will be sent to API server");
 }
 
-NodeSideSeams ApiShard::MakeNodeSeams() {
+NodeSideSeams ApiShard::MakeNodeSeams(sync::DesiredPodsUser& pods) {
   return {basics_.loop(),
           basics_.random(),
           log_,
@@ -91,7 +107,8 @@ NodeSideSeams ApiShard::MakeNodeSeams() {
             url_dialer_.Dial(context, url, std::move(done));
           },
           facts_,
-          inputs_};
+          *runtime_,
+          &pods};
 }
 
 ServerAccessSeams ApiShard::MakeServerSeams() {
@@ -105,10 +122,16 @@ ServerAccessSeams ApiShard::MakeServerSeams() {
           leaves_->watcher(), leaves_->processes(), make_lookup};
 }
 
-void ApiShard::OnServer(sync::ApiServer& api) {
-  log_.Info("Joined the API server", KV("node", options_.node.node.flags.node_name));
-  node_->Join(api);
+void ApiShard::OnPlegMode(const sync::PlegModeChange& change) {
+  if (node_ == nullptr) return;
+  const std::string& name = options_.node.node.flags.node_name;
+  node_->recorder().Record({.kind = "Node", .ns = "", .name = name, .uid = name},
+                           sync::EventType::kNormal, "PLEGModeChanged",
+                           "Pods are followed by " + std::string(sync::PlegModeName(change.mode)) +
+                               " now: " + change.why);
 }
+
+void ApiShard::OnServer(sync::ApiServer& api) { node_->Join(api); }
 
 void ApiShard::OnHopeless(const Error& reason) { Fail(reason); }
 

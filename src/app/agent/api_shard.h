@@ -1,7 +1,8 @@
 // The role of the shard that talks to the API server: everything that is one for the whole node.
 //
-//   kFolders (the agent's folders are made) --> kRunning: the local pods are read, the way to the
-//   API server is opened; once it is open, the node joins
+//   Prepare: the agent's folders are made, the machine is looked at
+//   Begin:   the container runtime is looked at, the local pods are read, the way to the API server
+//            is opened; once it is open, the node joins
 //
 // Made and destroyed on its shard, by Agent. Stop() ends all that it does; the destructor comes
 // when the leaves have stopped, too.
@@ -12,61 +13,70 @@
 
 #include "app/agent/agent_options.h"
 #include "app/agent/local_leaves.h"
-#include "app/agent/no_runtime.h"
 #include "app/agent/node_side.h"
+#include "app/agent/runtime_side.h"
 #include "app/agent/server_access.h"
 #include "app/agent/shard_basics.h"
 #include "base/cancel.h"
 #include "base/unique_function.h"
+#include "cri/cri_shard.h"
 #include "managers/node/host_facts.h"
 #include "managers/source/url_dialer.h"
+#include "sync/pleg/pleg.h"
 
 namespace denselet::app {
 
-class ApiShard final : private ServerAccessUser {
+class ApiShard final : public sync::PlegUser, private ServerAccessUser {
  public:
-  enum class Stage : uint8_t { kFolders, kRunning, kStopped };
+  enum class Stage : uint8_t { kPreparing, kRunning, kStopped };
 
   // Called once at most: the agent cannot go on, and has logged why.
   using Failed = UniqueFunction<void()>;
 
   static Result<std::unique_ptr<ApiShard>> Make(ShardBasics& basics, reactor::BlockingPool& pool,
-                                                const AgentOptions& options, Failed failed);
+                                                cri::CriShard& cri, const AgentOptions& options,
+                                                Failed failed);
   ~ApiShard();
   ApiShard(const ApiShard&) = delete;
   ApiShard& operator=(const ApiShard&) = delete;
 
+  // Answers once, within a minute.
+  void Prepare(reactor::Done<node::MachineFacts> done);
+  // After that. `pods` run what the node is to run.
+  void Begin(sync::DesiredPodsUser& pods);
+
+  // sync::PlegUser: an event of the node.
+  void OnPlegMode(const sync::PlegModeChange& change) override;
+
   // Nothing of it calls anybody from here on.
   void Stop();
-  // After Stop: `stopped` is posted when the last file operation has ended.
-  void StopLeaves(reactor::Task stopped) { leaves_->Stop(std::move(stopped)); }
+  // After Stop: `stopped` is posted when the last question to the machine has ended.
+  void StopLeaves(reactor::Task stopped);
 
  private:
-  ApiShard(ShardBasics& basics, const AgentOptions& options, std::unique_ptr<LocalLeaves> leaves,
-           Failed failed);
+  ApiShard(ShardBasics& basics, cri::CriShard& cri, const AgentOptions& options,
+           std::unique_ptr<LocalLeaves> leaves, Failed failed);
 
   // ServerAccessUser
   void OnServer(sync::ApiServer& api) override;
   void OnHopeless(const Error& reason) override;
 
-  void MakeFolders();
-  void Begin();
   void Fail(const Error& reason);
-  NodeSideSeams MakeNodeSeams();
+  NodeSideSeams MakeNodeSeams(sync::DesiredPodsUser& pods);
   ServerAccessSeams MakeServerSeams();
 
   ShardBasics& basics_;
   const AgentOptions options_;
   const Logger log_;
   Failed failed_;
-  Stage stage_ = Stage::kFolders;
+  Stage stage_ = Stage::kPreparing;
   CancelSource cancel_;
 
-  // The machine; then who uses it.
+  // The machine and the container runtime; then who uses them.
   const std::unique_ptr<LocalLeaves> leaves_;
   managers::UrlDialer url_dialer_;
   node::HostFactsReader facts_;
-  NoRuntime inputs_;
+  std::unique_ptr<RuntimeSide> runtime_;
   std::unique_ptr<ServerAccess> access_;
   std::unique_ptr<NodeSide> node_;  // uses the server that access_ has
 };

@@ -7,6 +7,11 @@
 namespace denselet::app {
 namespace {
 
+// Pods of the API server are known, and not run: nobody tells the API server yet what came of them.
+bool IsRun(sync::SourceKind source) { return source != sync::SourceKind::kApi; }
+
+}  // namespace
+
 sync::SourceSet SourcesOf(const NodeSideOptions& options) {
   sync::SourceSet sources;
   if (options.has_api_server) sources.Add(sync::SourceKind::kApi);
@@ -14,8 +19,6 @@ sync::SourceSet SourcesOf(const NodeSideOptions& options) {
   if (options.pod_url) sources.Add(sync::SourceKind::kHttp);
   return sources;
 }
-
-}  // namespace
 
 NodeSide::NodeSide(NodeSideSeams seams, NodeSideOptions options)
     : seams_(std::move(seams)),
@@ -46,6 +49,8 @@ void NodeSide::Join(sync::ApiServer& api) {
   node_->Start();
   // Who looks at a pod looks at the node, too: admission needs its labels and what it has.
   node_->cache().WhenSynced([this, &api] {
+    // Its first answer: before that there were only tries.
+    seams_.log.Info("Joined the API server", KV("node", options_.node.flags.node_name));
     api_pods_ = std::make_unique<kube::ApiPodSource>(api, NodeName(options_.node.flags.node_name),
                                                      sources_);
   });
@@ -56,22 +61,32 @@ sync::EventRecorder& NodeSide::recorder() {
   return logged_events_;
 }
 
-// PodSources has them and logs them. Nobody here could run them yet: pod workers will be told from
-// here.
-void NodeSide::OnPodChanges(sync::SourceKind, std::span<const sync::PodChange>) {}
+// PodSources has them and logs them.
+void NodeSide::OnPodChanges(sync::SourceKind source, std::span<const sync::PodChange> changes) {
+  if (seams_.pods != nullptr && IsRun(source)) seams_.pods->OnPodChanges(source, changes);
+}
 
 void NodeSide::OnPodRefused(sync::SourceKind source, const sync::RefusedPod& refused) {
   const kube::PodHotFields& pod = refused.pod->hot();
   const std::string name(pod.name);
+  // The kubelet's words where it has some.
+  const std::string which = name + "_" + std::string(pod.ns) + "(" + std::string(pod.uid) + ")";
+  const std::string why = refused.reason.code() == ErrorCode::kAlreadyExists
+                              ? " due to duplicate pod name \"" + name + "\""
+                              : ": " + refused.reason.message();
   recorder().Record(
       {.kind = "Pod", .ns = std::string(pod.ns), .name = name, .uid = std::string(pod.uid)},
       sync::EventType::kWarning, "FailedValidation",
-      "Error validating pod " + name + " from " + std::string(SourceName(source)) + ": " +
-          refused.reason.message() + ", ignoring");
+      "Error validating pod " + which + " from " + std::string(SourceName(source)) + why +
+          ", ignoring");
 }
 
 // Both are logged there, too; what depends on a source asks PodSources.
-void NodeSide::OnSourceReady(sync::SourceKind) {}
-void NodeSide::OnSourceLate(sync::SourceKind) {}
+void NodeSide::OnSourceReady(sync::SourceKind source) {
+  if (seams_.pods != nullptr && IsRun(source)) seams_.pods->OnSourceReady(source);
+}
+void NodeSide::OnSourceLate(sync::SourceKind source) {
+  if (seams_.pods != nullptr && IsRun(source)) seams_.pods->OnSourceLate(source);
+}
 
 }  // namespace denselet::app

@@ -49,7 +49,12 @@ struct NodeSideSeams {
   managers::UrlDial dial;
   node::HostFactsSource& facts;
   node::NodeInputsSource& inputs;
+  // Who runs the pods; null: nobody.
+  sync::DesiredPodsUser* pods = nullptr;
 };
+
+// Where its pods come from.
+sync::SourceSet SourcesOf(const NodeSideOptions& options);
 
 class NodeSide final : private sync::DesiredPodsUser {
  public:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/agent/agent.h"
+#include "app/agent/agent_locks.h"
 #include "app/agent/shard_basics.h"
 #include "app/crash_record.h"
 #include "app/version.h"
@@ -50,12 +51,15 @@ reactor::ProgramEnd::Reason AwaitEnd(reactor::ProgramEnd& end, const reactor::Sh
 }
 
 Result<int> RunBeside(const AgentProcess& process, const AgentOptions& options, const Logger& log) {
+  const Result<AgentLocks> locks = TakeLocks(options, process.end, log);
+  if (!locks) return locks.error();
+  if (locks->ended) return locks->ended->exit_code;
   const Result<std::unique_ptr<Agent>> agent = Agent::Start(process, options);
   if (!agent) return agent.error();
   const reactor::ProgramEnd::Reason reason =
       AwaitEnd(process.end, (*agent)->shards(), process.clock, log);
   reactor::ProgramEnd::Hurry(kStopTimeMax);
-  log.Info("Stopping", KV("signal", reason.signal));
+  log.Info("Stopping", KV("signal", reason.signal), KV("lockFileOpened", reason.file_opened));
   (*agent)->Stop();
   log.Info("Stopped");
   return reason.exit_code;
@@ -89,10 +93,14 @@ Result<int> RunAgentProcess(const AgentOptions& options, const Clock& clock) {
   log.Info("Starting", KV("version", kDenseletVersion),
            KV("node", options.node.node.flags.node_name),
            KV("reactor", reactor::BackendName(options.backend)));
-  Result<int> code = RunBeside({clock, verbosity, **writer, **end}, options, log);
+  AgentOptions wary = options;
+  wary.pods.core.shard.held_back = PodsToHoldBack(ReadCrashRecord(crashes));
+  Result<int> code = RunBeside({clock, verbosity, **writer, **end}, wary, log);
   if (!code) {
     log.Error(code.error(), "Failed to run the agent");
     code = 1;
+  } else if (*code == 0) {
+    ForgetCrashes(crashes);
   }
   (void)(*writer)->Stop(kLogStopTimeMax);
   return code;

@@ -77,6 +77,19 @@ TEST_F(AgentOptionsTest, RatesAreThoseOfTheConfigurationAndZeroIsClientGosDefaul
   EXPECT_EQ(zero->server->client.events_burst, 3u);
 }
 
+TEST_F(AgentOptionsTest, TheRuntimeIsTheConfigurations) {
+  const auto usual = Make({});
+  EXPECT_EQ(usual->runtime.runtime_endpoint, "unix:///run/containerd/containerd.sock");
+  EXPECT_EQ(usual->runtime.image_endpoint, "");
+  EXPECT_EQ(usual->runtime.request_timeout, Minutes(2));
+  const auto other = Make({"--image-service-endpoint=unix:///i.sock"},
+                          "containerRuntimeEndpoint: unix:///r.sock\nruntimeRequestTimeout: 7s\n");
+  ASSERT_TRUE(other) << other.error().message();
+  EXPECT_EQ(other->runtime.runtime_endpoint, "unix:///r.sock");
+  EXPECT_EQ(other->runtime.image_endpoint, "unix:///i.sock");
+  EXPECT_EQ(other->runtime.request_timeout, Seconds(7));
+}
+
 TEST_F(AgentOptionsTest, NodeIpsAreOneOrOneOfEachFamily) {
   EXPECT_EQ(Make({"--node-ip=10.0.0.1, fd00::1"})->node.node.flags.node_ips.size(), 2u);
   EXPECT_EQ(Make({"--node-ip=10.0.0.1,nonsense"})->node.node.flags.node_ips.size(), 1u);
@@ -92,6 +105,31 @@ TEST_F(AgentOptionsTest, LogAndCpusComeFromTheConfiguration) {
   EXPECT_EQ(made->log.style, LogStyle::kJson);
   EXPECT_EQ(made->log.levels.verbosity, 4);
   EXPECT_THAT(made->cpus, ElementsAre(1, 2, 5));
+}
+
+TEST_F(AgentOptionsTest, TheNodeClaimsOnlyWhatIsThere) {
+  const auto made = Make({"--port=10250"});
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_EQ(made->node.node.port, 0) << "nobody listens";
+  for (const std::string& feature : made->node.node.flags.declared_features) {
+    EXPECT_TRUE(IsImplemented(feature)) << feature;
+  }
+}
+
+TEST_F(AgentOptionsTest, TheLockFileIsSeenFromWhereTheAgentWasStarted) {
+  EXPECT_EQ(Make({})->lock_file, "");
+  const auto made = Make({"--lock-file=a.lock", "--exit-on-lock-contention"});
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_EQ(made->lock_file, "/here/a.lock");
+  EXPECT_TRUE(made->exit_on_lock_contention);
+}
+
+TEST_F(AgentOptionsTest, EvictionThresholdsMayBeLeftOutOfWhatPodsCanHave) {
+  EXPECT_TRUE(Make({}, "maxPods: 5\n")->node.node.memory_eviction);
+  const auto made = Make({"--experimental-allocatable-ignore-eviction"}, "maxPods: 5\n");
+  EXPECT_FALSE(made->node.node.memory_eviction);
+  EXPECT_FALSE(made->node.node.storage_eviction);
+  EXPECT_FALSE(made->node.node.pressure_thresholds.empty());
 }
 
 TEST_F(AgentOptionsTest, TheManifestUrlHasItsHeaders) {

@@ -13,7 +13,6 @@
 #include <string>
 #include <utility>
 
-#include "app/agent/no_runtime.h"
 #include "kube/api/types.h"
 #include "managers/node/node_conditions.h"
 #include "tests/fakes/api_object.h"
@@ -113,7 +112,8 @@ class Story {
     const auto* ready = node::FindCondition(node->status(), "Ready");
     ASSERT_NE(ready, nullptr);
     EXPECT_EQ(ready->status(), "False");
-    EXPECT_NE(ready->message().find("no client of a container runtime"), std::string::npos)
+    EXPECT_NE(ready->message().find("runtime status check may not have completed"),
+              std::string::npos)
         << ready->message();
     EXPECT_EQ(side_->event_sender()->waiting(), 0u);
     // At rest: a lease every ten seconds, a status every five minutes.
@@ -152,9 +152,9 @@ class Story {
         return model_.Compact(model_.version());
       case 5:
         if (Below(8) != 0) return;
+        // Whoever deletes a node has to start its agent again.
         model_.Serve(fakes::RequestOf(ApiVerb::kDelete, kube::kNodes, {"", "n1"}), {});
-        up_since_ = now();
-        return;
+        return Kill();
       case 6:
       case 7:
         return ChangeManifest();
@@ -268,7 +268,7 @@ class Story {
   sim::SimFileSystem files_{world_.loop(0), world_.random(), disk_};
   sim::SimPathWatcher watcher_{world_.loop(0), world_.random()};
   node::FakeFacts facts_{world_.loop(0)};
-  NoRuntime inputs_;
+  node::FakeInputs inputs_{world_.loop(0)};
   LogVerbosity verbosity_;
   CapturingLogSink sink_;
   LogOutput output_{.format = {}, .clock = world_.clock(), .verbosity = verbosity_, .sink = sink_};
@@ -309,6 +309,16 @@ class NodeSideTest : public testing::Test {
                                    options_);
   }
   void RunFor(Duration time) { world_.RunUntil(After(world_.clock().Now(), time)); }
+  // Events that the server has: "object: message" by reason.
+  std::map<std::string, std::string> Told() {
+    std::map<std::string, std::string> told;
+    for (const std::string& wire : model_.List({.resource = kube::kEvents}).items) {
+      kube::core::Event event;
+      EXPECT_TRUE(event.ParseFromString(wire));
+      told[event.reason()] = event.involvedobject().name() + ": " + event.message();
+    }
+    return told;
+  }
 
   sim::World world_{{.seed = 1, .shards = 1}};
   fakes::ApiModel model_;
@@ -318,7 +328,7 @@ class NodeSideTest : public testing::Test {
   sim::SimFileSystem files_{world_.loop(0), world_.random(), disk_};
   sim::SimPathWatcher watcher_{world_.loop(0), world_.random()};
   node::FakeFacts facts_{world_.loop(0)};
-  NoRuntime inputs_;
+  node::FakeInputs inputs_{world_.loop(0)};
   LogVerbosity verbosity_;
   CapturingLogSink sink_;
   LogOutput output_{.format = {}, .clock = world_.clock(), .verbosity = verbosity_, .sink = sink_};
@@ -368,13 +378,38 @@ TEST_F(NodeSideTest, TellsOfItsStart) {
   Begin();
   side_->Join(counted_);
   RunFor(Minutes(1));
-  std::map<std::string, std::string> told;
-  for (const std::string& wire : model_.List({.resource = kube::kEvents}).items) {
-    kube::core::Event event;
-    ASSERT_TRUE(event.ParseFromString(wire));
-    told[event.reason()] = event.involvedobject().name() + ": " + event.message();
+  EXPECT_EQ(Told()["Starting"], "n1: Starting kubelet.");
+}
+
+TEST_F(NodeSideTest, HasJoinedWhenTheServerHasAnswered) {
+  const auto joined = [&] {
+    return sink_.Take().find("Joined the API server") != std::string::npos;
+  };
+  server_.Crash();
+  Begin();
+  side_->Join(counted_);
+  RunFor(Minutes(2));
+  EXPECT_FALSE(joined());
+  server_.Start();
+  RunFor(Minutes(1));
+  EXPECT_TRUE(joined());
+}
+
+TEST_F(NodeSideTest, APodInTwoFilesIsToldAsAnEventOfTheOneThatDoesNotCount) {
+  ASSERT_TRUE(disk_.MakeDirectories("/m", 0755));
+  for (const char* path : {"/m/a.yaml", "/m/b.yaml"}) {
+    ASSERT_TRUE(disk_.ReplaceFile(path, managers::PodYaml("twice", path), 0644,
+                                  reactor::Durability::kSynced, world_.loop(0).WallNow()));
   }
-  EXPECT_EQ(told["Starting"], "n1: Starting kubelet.");
+  options_.pod_files = managers::FileSourceOptions{.path = "/m", .node_name = "n1"};
+  Begin();
+  side_->Join(counted_);
+  RunFor(Minutes(1));
+  ASSERT_EQ(side_->pods().pods().size(), 1u);
+  const std::string told = Told()["FailedValidation"];
+  EXPECT_TRUE(told.starts_with("twice-n1: Error validating pod twice-n1_default(")) << told;
+  EXPECT_TRUE(told.ends_with(") from file due to duplicate pod name \"twice-n1\", ignoring"))
+      << told;
 }
 
 }  // namespace

@@ -31,12 +31,14 @@ soon() {
   done
 }
 
-# start_agent NODE FLAGS...: sets agent, its process, and log, its file. Kept apart from this machine's own kubelet, if any.
+# start_agent NODE FLAGS...: sets agent, its process, and log, its file. Kept apart from this machine's own kubelet and
+# container runtime, if any.
 start_agent() {
   local node=$1
   shift
   log=$work/$node.log
-  "$denselet" --hostname-override "$node" --root-dir "$work/$node" --cert-dir "$work/$node/pki" -v 2 "$@" >>"$log" 2>&1 &
+  "$denselet" --hostname-override "$node" --root-dir "$work/$node" --cert-dir "$work/$node/pki" -v 2 \
+    --container-runtime-endpoint "unix://$work/runtime.sock" "$@" >>"$log" 2>&1 &
   agent=$!
   agents+=("$agent")
 }

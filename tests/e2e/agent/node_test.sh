@@ -22,15 +22,25 @@ metadata: {name: static}
 spec: {containers: [{name: c, image: none}]}
 MANIFEST
 
-start_agent $node --config "$work/config" --kubeconfig "$work/kubeconfig" --node-labels=tier=e2e
+# More shards than the machine may have CPUs: they share them.
+start_agent $node --config "$work/config" --kubeconfig "$work/kubeconfig" --node-labels=tier=e2e --denselet-shards=3
 soon 30 "registration" is_not_ready $node
+soon 2 "the first lease" renewed $node
+[ "$(cat "/proc/$agent/task"/*/comm | grep -c '^shard-[0-2]$')" = 3 ] || fail "not three shards: $(cat "/proc/$agent/task"/*/comm)"
+logged "Joined the API server" || fail "it does not say that it joined"
 [ "$(condition $node reason)" = KubeletNotReady ] || fail "reason: $(condition $node reason)"
-[[ $(condition $node message) == *"no client of a container runtime"* ]] || fail "message: $(condition $node message)"
+[[ $(condition $node message) == *"runs no pods of the API server yet"* ]] || fail "message: $(condition $node message)"
 [[ $(kubectl get nodes --no-headers) == *"$node "*NotReady* ]] || fail "kubectl get nodes does not show it"
 [ "$(kubectl get node $node -o jsonpath='{.metadata.labels.tier}')" = e2e ] || fail "no label of --node-labels"
 [ "$(kubectl get node $node -o jsonpath='{.status.capacity.cpu}')" = "$(nproc --all)" ] || fail "capacity"
+# Only what is true: pressure is measured, nobody listens, and no feature is there that pods could need.
+for type in Memory Disk PID; do
+  [[ $(kubectl get node $node -o jsonpath="{.status.conditions[?(@.type==\"${type}Pressure\")].status}") =~ ^(True|False)$ ]] ||
+    fail "$type pressure was not measured"
+done
+[ "$(kubectl get node $node -o jsonpath='{.status.daemonEndpoints.kubeletEndpoint.Port}')" = 0 ] || fail "a port without a listener"
+[ -z "$(kubectl get node $node -o jsonpath='{.status.declaredFeatures}')" ] || fail "features that are not there"
 
-soon 20 "the first lease" renewed $node
 first=$(renewed $node)
 soon 20 "the renewal of the lease" renewed_since $node "$first"
 starting() {
@@ -66,6 +76,19 @@ soon 10 "the third start" has_begun
 stop_agent 10
 expect_nothing_denied $node
 
+# Whoever deletes the node means it: the agent does not make it again, but its next start does.
+start_agent $node --config "$work/config" --kubeconfig "$work/kubeconfig" --eviction-hard='memory.available<99.9%'
+pressed() { [ "$(kubectl get node $node -o jsonpath='{.status.conditions[?(@.type=="MemoryPressure")].status}')" = True ]; }
+soon 20 "the pressure on a node that wants more memory than there is" pressed
+kubectl delete node $node >/dev/null
+soon 30 "the word that the node is gone" logged "Node is not known to the API server"
+! kubectl get node $node >/dev/null 2>&1 || fail "a deleted node came back"
+stop_agent 10
+start_agent $node --config "$work/config" --kubeconfig "$work/kubeconfig"
+soon 20 "the registration by the next start" is_not_ready $node
+stop_agent 10
+expect_nothing_denied $node
+
 # A second agent, alone.
 start_agent alone --config "$work/config" --authentication-token-webhook=false --authorization-mode=AlwaysAllow
 soon 20 "the static pod of a node that stands alone" logged 'pod="default/static-alone".*source="file"'
@@ -76,8 +99,8 @@ stop_agent 10
 refuses() { # WHAT PATTERN FLAGS...
   local what=$1 pattern=$2 status=0
   shift 2
-  timeout 20 "$denselet" --hostname-override refused --root-dir "$work/refused" --cert-dir "$work/refused/pki" --fail-cgroupv1=false "$@" \
-    >"$work/refused.log" 2>&1 || status=$?
+  timeout 20 "$denselet" --hostname-override refused --root-dir "$work/refused" --cert-dir "$work/refused/pki" --fail-cgroupv1=false \
+    --container-runtime-endpoint "unix://$work/runtime.sock" "$@" >"$work/refused.log" 2>&1 || status=$?
   [ "$status" = 1 ] || fail "$what: ended with $status"
   [ "$(grep -c '"Failed to run the agent"' "$work/refused.log")" = 1 ] || fail "$what: not one line: $(cat "$work/refused.log")"
   grep '"Failed to run the agent"' "$work/refused.log" | grep -qE "$pattern" || fail "$what: $(cat "$work/refused.log")"
@@ -87,6 +110,7 @@ refuses "no kubeconfig" "err=.*$work/none.*No such file" --kubeconfig "$work/non
 refuses "a broken kubeconfig" "err=.*$work/broken" --kubeconfig "$work/broken"
 sed 's|client-key-data: .*|client-key: /nonexistent/key|' "$work/kubeconfig" >"$work/keyless"
 refuses "a kubeconfig whose key is not there" "err=.*keyless.*/nonexistent/key" --kubeconfig "$work/keyless"
+refuses "an endpoint that is no socket" "err=.*container runtime endpoint.*tcp://h:1" --container-runtime-endpoint tcp://h:1
 refuses "a root that cannot be made" "err=.*/proc/nowhere" --root-dir /proc/nowhere --kubeconfig "$work/kubeconfig"
 kubectl delete node $node >/dev/null
 kubectl delete namespace $node --wait=false >/dev/null

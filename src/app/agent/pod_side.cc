@@ -1,0 +1,108 @@
+#include "app/agent/pod_side.h"
+
+#include <utility>
+
+#include "reactor/net/resolve.h"
+
+namespace denselet::app {
+
+// What one shard's part of the core stands on.
+class PodSide::OnShard final : public sync::PodShardUser, public sync::ShardRouter {
+ public:
+  OnShard(ShardBasics& basics, reactor::BlockingPool& pool, cri::CriShard& cri,
+          const PodSideOptions& options)
+      : shard_(basics.shard()),
+        log_(basics.log()),
+        files_(shard_, pool),
+        directories_(basics.loop(), files_, options.directories),
+        hooks_(basics.loop(), cri.runtime(),
+               [this, &pool](const Context& context, const std::string& host, uint16_t port,
+                             reactor::Done<std::vector<net::Address>> done) {
+                 net::Resolve(shard_, pool, context, host, port, std::move(done));
+               }),
+        specs_(options.spec) {}
+
+  sync::PodResources& directories() { return directories_; }
+  sync::PodHooks& hooks() { return hooks_; }
+  sync::PodSpecs& specs() { return specs_; }
+  void Stop(reactor::Task stopped) { files_.Stop(std::move(stopped)); }
+
+  // sync::ShardRouter
+  uint32_t shards() const override { return shard_.shards(); }
+  Status Send(uint32_t to, UniqueFunction<void()> work) override {
+    return shard_.Send(to, {}, [work = std::move(work)](const QueuedContext&) mutable { work(); });
+  }
+
+  // sync::PodShardUser
+  void OnPodChanged(const sync::PodWorker& worker) override {
+    log_.V(4).Info("Pod worker moved on", KV("pod", worker.pod().ref.ToString()),
+                   KV("podUID", worker.pod().uid.value()),
+                   KV("phase", sync::PhaseName(worker.state().phase)),
+                   KV("waitsFor", sync::WaitName(worker.waits().what)));
+  }
+  void OnPodGone(const sync::PodIdentity& pod) override {
+    log_.Info("Pod is gone", KV("pod", pod.ref.ToString()), KV("podUID", pod.uid.value()));
+  }
+  void OnPodFault(const sync::PodWorker& worker, const Error& error) override {
+    log_.Error(error, "Pod worker failed, it begins again after a pause",
+               KV("pod", worker.pod().ref.ToString()), KV("podUID", worker.pod().uid.value()));
+  }
+
+ private:
+  reactor::Shard& shard_;
+  const Logger log_;
+  reactor::PoolFileSystem files_;
+  managers::PodDirectories directories_;
+  managers::HookRunner hooks_;
+  sync::PodSpecBuilder specs_;
+};
+
+PodSide::PodSide(uint32_t shards, PodSideOptions options)
+    : options_(std::move(options)), core_(shards, options_.core), on_shards_(shards) {}
+
+PodSide::~PodSide() = default;
+
+void PodSide::OpenShard(uint32_t shard, ShardBasics& basics, reactor::BlockingPool& pool,
+                        cri::CriShard& cri) {
+  on_shards_[shard] = std::make_unique<OnShard>(basics, pool, cri, options_);
+  OnShard& part = *on_shards_[shard];
+  if (shard == sync::PodCore::kHome) {
+    home_ = std::make_unique<Home>(basics, cri);
+    core_.OpenHome(
+        {basics.loop(), basics.random(), basics.log(), part, cri.runtime(), cri.images()});
+  }
+  core_.OpenShard(shard,
+                  {basics.loop(), basics.random(), basics.log(), part, cri.runtime(),
+                   part.directories(), part.hooks(), part.specs()},
+                  part);
+}
+
+void PodSide::Begin(sync::PlegUser& user) {
+  core_.Begin(user);
+  if (!options_.core.pleg.use_events) return;
+  reactor::Shard& shard = home_->basics.shard();
+  home_->hints = cri::PodHints::Make(shard, core_.events(), home_->cri.metrics());
+  home_->stream = std::make_unique<cri::EventStream>(
+      shard, home_->cri.runtime_client(), home_->cri.runtime(), home_->basics.random(), home_->log,
+      home_->cri.metrics(), std::vector<std::shared_ptr<cri::PodHints>>{home_->hints});
+  home_->stream->Start();
+}
+
+void PodSide::CloseHome() {
+  if (home_ == nullptr) return;
+  home_->stream.reset();
+  if (home_->hints != nullptr) home_->hints->Close();
+  core_.CloseHome();
+  home_.reset();
+}
+
+void PodSide::CloseShard(uint32_t shard) { core_.CloseShard(shard); }
+
+void PodSide::StopLeaves(uint32_t shard, reactor::Task stopped) {
+  if (on_shards_[shard] == nullptr) return stopped();
+  on_shards_[shard]->Stop(std::move(stopped));
+}
+
+void PodSide::DestroyShard(uint32_t shard) { on_shards_[shard].reset(); }
+
+}  // namespace denselet::app

@@ -1,0 +1,76 @@
+// The pods of the node: the core over the agent's shards, with the runtime and the machine behind
+// its ports.
+//
+//   home (the API shard)   PodCore's home, the runtime's event stream
+//   every shard            PodCore's part, pod directories, hooks, specifications
+//
+// Owned by Agent. What names a shard is called there. Opened: every shard, then Begin. Closed: home
+// and shards, in any order; then StopLeaves and DestroyShard of each; destroyed itself when the
+// shards have ended.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/agent/shard_basics.h"
+#include "cri/cri_shard.h"
+#include "cri/event_stream.h"
+#include "managers/hooks/hook_runner.h"
+#include "managers/poddirs/pod_directories.h"
+#include "reactor/blocking_pool.h"
+#include "reactor/pool_file_system.h"
+#include "sync/core/pod_core.h"
+#include "sync/spec/pod_specs.h"
+
+namespace denselet::app {
+
+struct PodSideOptions {
+  sync::PodCoreOptions core = {};
+  sync::SpecNode spec = {};
+  managers::PodDirectoriesOptions directories = {};
+};
+
+class PodSide {
+ public:
+  PodSide(uint32_t shards, PodSideOptions options);
+  ~PodSide();
+  PodSide(const PodSide&) = delete;
+  PodSide& operator=(const PodSide&) = delete;
+
+  // Home, which is shard 0, first.
+  void OpenShard(uint32_t shard, ShardBasics& basics, reactor::BlockingPool& pool,
+                 cri::CriShard& cri);
+  // On the home shard: from here on the runtime is listed, and wishes are taken.
+  void Begin(sync::PlegUser& user);
+  // On the home shard, between Begin and CloseHome.
+  sync::DesiredPodsUser& wishes() { return core_.wishes(); }
+  const sync::Pleg& pleg() { return core_.pleg(); }
+
+  // Nothing of it calls anybody from here on.
+  void CloseHome();
+  void CloseShard(uint32_t shard);
+  // After CloseShard: `stopped` is posted when the last file operation has ended.
+  void StopLeaves(uint32_t shard, reactor::Task stopped);
+  void DestroyShard(uint32_t shard);
+
+ private:
+  class OnShard;
+  struct Home {
+    Home(ShardBasics& given, cri::CriShard& runtime)
+        : log(given.log()), basics(given), cri(runtime) {}
+    const Logger log;
+    ShardBasics& basics;
+    cri::CriShard& cri;
+    std::shared_ptr<cri::PodHints> hints = {};
+    std::unique_ptr<cri::EventStream> stream = {};
+  };
+
+  const PodSideOptions options_;
+  sync::PodCore core_;
+  std::unique_ptr<Home> home_;
+  std::vector<std::unique_ptr<OnShard>> on_shards_;  // each its shard's, but for its place
+};
+
+}  // namespace denselet::app

@@ -1,0 +1,77 @@
+#include "app/agent/runtime_side.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "managers/node/node_conditions.h"
+
+namespace denselet::app {
+
+RuntimeSide::RuntimeSide(RuntimeSideSeams seams, RuntimeSideOptions options)
+    : seams_(std::move(seams)),
+      options_(std::move(options)),
+      health_(seams_.loop, seams_.runtime, seams_.log) {}
+
+RuntimeSide::~RuntimeSide() { seams_.loop.Disarm(timer_); }
+
+void RuntimeSide::Start() {
+  CHECK(stage_ == Stage::kIdle);
+  Check();
+}
+
+void RuntimeSide::Check() {
+  stage_ = Stage::kChecking;
+  Context context;
+  context.priority = Priority::kCritical;
+  check_ = std::make_unique<cri::StartCheck>(seams_.loop, seams_.runtime, seams_.images);
+  check_->Run(context.WithTimeout(seams_.loop.Now(), kCheckTimeMax),
+              [this](Result<cri::StartFacts> facts) { OnChecked(std::move(facts)); });
+}
+
+void RuntimeSide::OnChecked(Result<cri::StartFacts> facts) {
+  if (facts) {
+    seams_.log.Info("Container runtime can be used", KV("endpoint", options_.endpoint),
+                    KV("runtime", facts->version.name), KV("version", facts->version.version),
+                    KV("apiVersion", facts->version.api_version));
+    failed_.reset();
+    facts_ = *std::move(facts);
+    stage_ = Stage::kWatching;
+    return health_.Start();
+  }
+  // Said once, and again when it is something else.
+  if (!failed_ || failed_->code() != facts.error().code()) {
+    seams_.log.Error(facts.error(), "Container runtime cannot be used, trying again",
+                     KV("endpoint", options_.endpoint));
+  }
+  failed_ = facts.error();
+  stage_ = Stage::kPausing;
+  timer_ = seams_.loop.Arm(After(seams_.loop.Now(), pause_), [this] { Check(); });
+  pause_ = std::min<Duration>(2 * pause_, kPauseMax);
+}
+
+// What stays the same while the trouble does: the status is sent whenever its words change.
+std::string RuntimeSide::WhyNot(const Error& error) const {
+  if (error.code() == ErrorCode::kUnavailable) return "nobody serves on " + options_.endpoint;
+  if (error.code() == ErrorCode::kDeadlineExceeded) {
+    return "no answer in time on " + options_.endpoint;
+  }
+  return error.message();
+}
+
+node::NodeInputs RuntimeSide::Collect() {
+  node::NodeInputs inputs;
+  inputs.runtime = health_.input();
+  std::vector<std::string>& errors = inputs.runtime.errors;
+  if (failed_) errors.push_back("container runtime cannot be used: " + WhyNot(*failed_));
+  const bool silent_for_long =
+      !inputs.runtime.synced_at ||
+      After(*inputs.runtime.synced_at, node::kRuntimeSyncAgeMax) <= seams_.loop.Now();
+  if (health_.unanswered() && silent_for_long) {
+    errors.push_back("container runtime does not answer: " + WhyNot(*health_.unanswered()));
+  }
+  if (options_.agent_error) errors.push_back(*options_.agent_error);
+  return inputs;
+}
+
+}  // namespace denselet::app

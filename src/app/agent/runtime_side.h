@@ -1,0 +1,80 @@
+// The container runtime as the node sees it: whether it can be used, how it is, and what of that
+// stands in the node's status. Sees ports only, so that simulations run it as it is.
+//
+//   checking (version, image service, cgroup driver) --(failed)--> pausing --> checking ...
+//      |
+//      +--(passed)--> watched by RuntimeHealth, for ever
+//
+// The agent begins without a runtime, too: the node is not ready then, says why, and becomes ready
+// when there is one.
+//
+// Lives on the API shard; destroying it ends it. What it is given outlives it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/log.h"
+#include "base/time.h"
+#include "cri/start_check.h"
+#include "managers/node/node_inputs.h"
+#include "managers/node/runtime_health.h"
+#include "reactor/api/loop.h"
+#include "sync/ports/image_service.h"
+#include "sync/ports/runtime.h"
+
+namespace denselet::app {
+
+struct RuntimeSideSeams {
+  reactor::Loop& loop;
+  Logger log;
+  sync::Runtime& runtime;
+  sync::ImageService& images;
+};
+
+struct RuntimeSideOptions {
+  std::string endpoint = {};  // in what is told
+  // Why the agent itself could run no pods, whatever the runtime says; nothing: it could.
+  std::optional<std::string> agent_error = {};
+};
+
+class RuntimeSide final : public node::NodeInputsSource {
+ public:
+  enum class Stage : uint8_t { kIdle, kChecking, kPausing, kWatching };
+  static constexpr Duration kPauseMin = Milliseconds(100);
+  static constexpr Duration kPauseMax = Seconds(2);
+  static constexpr Duration kCheckTimeMax = Seconds(30);
+
+  RuntimeSide(RuntimeSideSeams seams, RuntimeSideOptions options);
+  ~RuntimeSide();
+  RuntimeSide(const RuntimeSide&) = delete;
+  RuntimeSide& operator=(const RuntimeSide&) = delete;
+
+  void Start();
+
+  // node::NodeInputsSource
+  node::NodeInputs Collect() override;
+
+  Stage stage() const { return stage_; }
+  // What the check found; nothing before it has passed.
+  const std::optional<cri::StartFacts>& facts() const { return facts_; }
+
+ private:
+  void Check();
+  void OnChecked(Result<cri::StartFacts> facts);
+  std::string WhyNot(const Error& error) const;
+
+  RuntimeSideSeams seams_;
+  const RuntimeSideOptions options_;
+  Stage stage_ = Stage::kIdle;
+  Duration pause_ = kPauseMin;
+  std::optional<Error> failed_;  // the last check
+  std::optional<cri::StartFacts> facts_;
+  std::unique_ptr<cri::StartCheck> check_;
+  node::RuntimeHealth health_;
+  reactor::TimerId timer_;
+};
+
+}  // namespace denselet::app

@@ -1,0 +1,56 @@
+// A pod's places on the disk: its data directories below the agent's root, and the directories that
+// its containers' logs are written to.
+//
+//   <root>/pods/<uid>/{volumes,plugins}    0750
+//   <logs>/<namespace>_<name>_<uid>/<container>/<attempt>.log    0755
+//
+// Volumes: there is nobody yet who mounts any; a pod that has some is refused, in words for its
+// event, and starts nothing.
+//
+// One a shard, owned by the composition root; what it is given outlives it. Every step is one
+// operation of the file system, one after the other; all of it may be done again at any time.
+// Destroyed, operations under way end and their askers hear nothing.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "reactor/api/file_system.h"
+#include "reactor/api/loop.h"
+#include "sync/ports/pod_services.h"
+
+namespace denselet::managers {
+
+struct PodDirectoriesOptions {
+  std::string root_folder = {};
+  std::string logs_folder = "/var/log/pods";
+};
+
+class PodDirectories final : public sync::PodResources {
+ public:
+  // Of one container: more than that many logs is a folder of somebody else.
+  static constexpr size_t kLogsMax = 10'000;
+
+  PodDirectories(reactor::Loop& loop, reactor::FileSystem& files, PodDirectoriesOptions options)
+      : loop_(loop), files_(files), options_(std::move(options)) {}
+
+  void Prepare(const Context&, const kube::PodRef&, reactor::Done<sync::PreparedPod>) override;
+  void Mount(const Context&, const kube::PodRef&, reactor::Done<Unit>) override;
+  // The data directories, where they are empty: a volume that is still in use is nobody's to
+  // remove. Logs stay for who wants to read them.
+  void Release(const Context&, const sync::PodIdentity&, reactor::Done<Unit>) override;
+
+ private:
+  class Preparation;
+  class Removal;
+
+  reactor::Loop& loop_;
+  reactor::FileSystem& files_;
+  const PodDirectoriesOptions options_;
+};
+
+// One more than the highest N of names like "N.log"; rotated ones ("N.log.20260102-150405",
+// "...gz") count, too. 0: there is none.
+uint32_t NextLoggedAttempt(const std::vector<reactor::DirectoryEntry>& entries);
+
+}  // namespace denselet::managers

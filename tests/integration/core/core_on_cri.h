@@ -1,0 +1,123 @@
+// One life of the whole core over a real runtime: PLEG, workers, images, and the real leaves, on
+// one shard of the test's own. Destroyed as if the process had died: nothing is brought to an end.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "base/random.h"
+#include "cri/cri_shard.h"
+#include "cri/event_stream.h"
+#include "managers/hooks/hook_runner.h"
+#include "managers/poddirs/pod_directories.h"
+#include "reactor/blocking_pool.h"
+#include "reactor/pool_file_system.h"
+#include "sync/core/pod_core.h"
+#include "sync/sources/pod_sources.h"
+#include "sync/spec/pod_specs.h"
+
+namespace denselet::tests {
+
+class CoreOnCri final : private sync::PodShardUser, private sync::PlegUser {
+ public:
+  struct Options {
+    std::string folder = {};  // for the pods' directories and logs
+    sync::PodCoreOptions core = {};
+  };
+
+  CoreOnCri(reactor::Shard& shard, reactor::FileSystem& files, cri::Connection& connection,
+            Random& random, const Logger& log, const Options& options)
+      : router_(shard),
+        cri_(shard, connection, random, log),
+        hooks_(shard.loop(), cri_.runtime(),
+               [&loop = shard.loop()](const Context&, const std::string&, uint16_t,
+                                      reactor::Done<std::vector<net::Address>> done) {
+                 loop.Post([done = std::move(done)]() mutable {
+                   done(Error(ErrorCode::kNotFound, "no names here"));
+                 });
+               }),
+        directories_(
+            shard.loop(), files,
+            {.root_folder = options.folder + "/data", .logs_folder = options.folder + "/logs"}),
+        specs_(SpecNode(options)),
+        core_(1, options.core) {
+    core_.OpenHome({shard.loop(), random, log, router_, cri_.runtime(), cri_.images()});
+    core_.OpenShard(
+        0, {shard.loop(), random, log, router_, cri_.runtime(), directories_, hooks_, specs_},
+        *this);
+    core_.Begin(*this);
+    sources_.emplace(shard.loop(), log, sync::PodSourcesOptions{.configured = options.core.sources},
+                     core_.wishes());
+    hints_ = cri::PodHints::Make(shard, core_.events(), cri_.metrics());
+    stream_ = std::make_unique<cri::EventStream>(
+        shard, cri_.runtime_client(), cri_.runtime(), random, log, cri_.metrics(),
+        std::vector<std::shared_ptr<cri::PodHints>>{hints_});
+    if (options.core.pleg.use_events) stream_->Start();
+  }
+  ~CoreOnCri() { Close(); }
+
+  // It calls nobody more. Its mail must have been delivered before it is destroyed.
+  void Close() {
+    stream_.reset();
+    hints_->Close();
+    sources_.reset();
+    core_.CloseShard(0);
+    core_.CloseHome();
+  }
+
+  sync::PodCore& core() { return core_; }
+  sync::PodShard& pods() { return *core_.pods(0); }
+  sync::PodSources& sources() { return *sources_; }
+  cri::CriShard& cri() { return cri_; }
+  // Pods that are gone with all they had, since the start.
+  uint64_t gone() const { return gone_; }
+  const std::vector<std::string>& faults() const { return faults_; }
+
+ private:
+  class Router final : public sync::ShardRouter {
+   public:
+    explicit Router(reactor::Shard& shard) : shard_(shard) {}
+    uint32_t shards() const override { return 1; }
+    Status Send(uint32_t to, UniqueFunction<void()> work) override {
+      return shard_.Send(to, {},
+                         [work = std::move(work)](const QueuedContext&) mutable { work(); });
+    }
+
+   private:
+    reactor::Shard& shard_;
+  };
+
+  static sync::SpecNode SpecNode(const Options& options) {
+    sync::SpecNode node;
+    node.pod_logs_dir = options.folder + "/logs";
+    node.cgroup_v2 = false;
+    node.memory_capacity_bytes = int64_t{1} << 30;
+    return node;
+  }
+
+  // sync::PodShardUser, sync::PlegUser
+  void OnPodChanged(const sync::PodWorker&) override {}
+  void OnPodGone(const sync::PodIdentity&) override { ++gone_; }
+  void OnPodFault(const sync::PodWorker& worker, const Error& error) override {
+    faults_.push_back(worker.pod().ref.ToString() + ": " + error.message());
+  }
+  void OnPlegMode(const sync::PlegModeChange&) override {}
+
+  Router router_;
+  cri::CriShard cri_;
+  managers::HookRunner hooks_;
+  managers::PodDirectories directories_;
+  sync::PodSpecBuilder specs_;
+  sync::PodCore core_;
+  std::optional<sync::PodSources> sources_;
+  std::shared_ptr<cri::PodHints> hints_;
+  std::unique_ptr<cri::EventStream> stream_;
+  uint64_t gone_ = 0;
+  std::vector<std::string> faults_;
+};
+
+}  // namespace denselet::tests
