@@ -80,14 +80,20 @@ void JournalReplay::AddContent(const JournalFileName& name, const JournalFileCon
     out_.snapshot_bytes = out_.files[name.number].bytes;
     for (auto& [number, file] : out_.files) file.obsolete = number < name.number;
   }
+  // Sequences are those of one agent's life, which has one salt.
+  if (content.header.salt != salt_) {
+    salt_ = content.header.salt;
+    salt_sequence_ = 0;
+  }
   for (const JournalRecordView& record : content.records) {
     // What an earlier file has already; the records of a snapshot are of any age.
-    if (!snapshot && record.sequence <= out_.last_sequence) continue;
+    if (!snapshot && record.sequence <= salt_sequence_) continue;
     out_.records.push_back(
         {record.type, record.version, record.sequence, std::string(record.payload)});
-    if (!snapshot) out_.last_sequence = record.sequence;
+    if (!snapshot) salt_sequence_ = record.sequence;
   }
-  if (snapshot) out_.last_sequence = std::max(out_.last_sequence, content.header.through);
+  if (snapshot) salt_sequence_ = std::max(salt_sequence_, content.header.through);
+  out_.last_sequence = std::max(out_.last_sequence, salt_sequence_);
 }
 
 }  // namespace denselet::sync

@@ -72,6 +72,8 @@ class JournalReplay {
   void AddContent(const JournalFileName& name, const JournalFileContent& content);
 
   ReplayedJournal out_;
+  uint32_t salt_ = 0;  // of the file before
+  uint64_t salt_sequence_ = 0;
 };
 
 }  // namespace denselet::sync

@@ -20,23 +20,34 @@
 namespace denselet::sync {
 namespace {
 
-constexpr uint16_t kPut = 1, kForeign = 900;
+// The second is known to later agents only.
+constexpr uint16_t kPut = 1, kLater = 900;
 constexpr uint64_t kKeys = 12;
 
 // Keys with versions, as admissions of pods are: the newest of a key counts.
 using Values = std::map<uint64_t, uint64_t>;
 
+uint64_t VersionIn(const Values& values, uint64_t key) {
+  const auto found = values.find(key);
+  return found == values.end() ? 0 : found->second;
+}
+
 class Book final : public JournalUser {
  public:
   void OnRecord(const JournalRecordView& record) override {
+    if (record.type == kLater) {
+      ++later;
+      return;
+    }
     const std::string text(record.payload);
     const uint64_t key = std::stoull(text);
     const uint64_t version = std::stoull(text.substr(text.find(' ') + 1));
-    if (version < values[key]) went_back = true;
+    if (version < VersionIn(values, key)) went_back = true;
     values[key] = version;
   }
   void WriteLive(JournalSnapshot& out) override {
     for (const auto& [key, version] : values) out.Add(kPut, 1, Text(key, version));
+    for (uint64_t i = 0; i < later; ++i) out.Add(kLater, 3, "later");
   }
   static std::string Text(uint64_t key, uint64_t version) {
     return std::to_string(key) + " " + std::to_string(version) + " " +
@@ -44,6 +55,7 @@ class Book final : public JournalUser {
   }
 
   Values values;
+  uint64_t later = 0;
   bool went_back = false;
 };
 
@@ -73,7 +85,7 @@ class JournalRun {
     if (journal_->state().stage != JournalState::Stage::kIdle) Fail("not idle in peace");
     if (durable_ != book_->values) Fail("not all that was appended is durable in peace");
     if (journal_->state().files > options_.files_max) Fail("too many files");
-    Restart(/*power=*/true);
+    Restart(Power::kLost);
     world_.RunUntil(world_.clock().Now() + Minutes(1));
     if (!opened_) Fail("not open at the end");
   }
@@ -92,8 +104,11 @@ class JournalRun {
   void Start() {
     book_ = std::make_unique<Book>();
     opened_ = false;
+    is_later_ = world_.random().Below(2) == 0;
+    std::vector<JournalKind> kinds = {{kPut, 1, book_.get()}};
+    if (is_later_) kinds.push_back({kLater, 3, book_.get()});
     journal_ = std::make_unique<Journal>(world_.loop(0), *files_, world_.random(), Logger(output_),
-                                         options_, std::vector<JournalKind>{{kPut, 1, book_.get()}});
+                                         options_, std::move(kinds));
     journal_->Open([this](const JournalReport& report) { OnOpened(report); });
   }
 
@@ -101,40 +116,47 @@ class JournalRun {
     opened_ = true;
     if (book_->went_back) Fail("an older version came after a newer one");
     for (const auto& [key, version] : durable_) {
-      if (book_->values[key] < version) {
-        Fail("key " + std::to_string(key) + ": " + std::to_string(version) + " was durable, " +
-             std::to_string(book_->values[key]) + " is there");
-      }
+      const uint64_t there = VersionIn(book_->values, key);
+      if (there >= version) continue;
+      Fail("key " + std::to_string(key) + ": " + std::to_string(version) + " was durable, " +
+           std::to_string(there) + " is there");
     }
     for (const auto& [key, version] : book_->values) {
-      if (version > appended_[key]) Fail("a record that nobody appended");
+      if (version > VersionIn(appended_, key)) Fail("a record that nobody appended");
     }
-    if (report.foreign_records < foreign_durable_) Fail("foreign records were lost");
-    if (report.foreign_records > foreign_appended_) Fail("foreign records were invented");
+    const uint64_t later = is_later_ ? book_->later : report.foreign_records;
+    if (later < later_durable_) Fail("records of a later agent were lost");
+    if (later > later_appended_) Fail("records of a later agent were invented");
     // What is read counts from now on: it is on the disk.
     durable_ = book_->values;
     appended_ = book_->values;
-    foreign_durable_ = foreign_appended_ = report.foreign_records;
+    later_durable_ = later_appended_ = later;
   }
 
-  void Restart(bool power) {
+  enum class Power : bool { kKept, kLost };
+
+  void Restart(Power power) {
     ++restarts_;
     compactions_ += journal_->state().compactions;
     journal_.reset();
-    if (power) disk_.Crash(world_.random());
-    // A dead process' calls that are under way may end or not; its open files are closed.
-    if (power) files_ = std::make_unique<sim::SimFileSystem>(world_.loop(0), world_.random(), disk_);
+    if (power == Power::kKept) {
+      // Calls that a killed process has made end before it is gone.
+      world_.RunUntil(world_.clock().Now() + Milliseconds(100));
+      return Start();
+    }
+    disk_.Crash(world_.random());
+    files_ = std::make_unique<sim::SimFileSystem>(world_.loop(0), world_.random(), disk_);
     Start();
   }
 
   void AppendOne() {
     if (!opened_) return;
     Random& random = world_.random();
-    if (random.Below(40) == 0) {
-      // As a later agent would have left it; once written it is foreign to this one.
-      if (!journal_->Append(kForeign, 3, "foreign", [this] { ++foreign_durable_; })) return;
-      ++foreign_appended_;
-      foreign_written_ = true;
+    if (is_later_ && random.Below(40) == 0) {
+      const auto durable = [this, now = restarts_] { later_durable_ += now == restarts_ ? 1 : 0; };
+      if (!journal_->Append(kLater, 3, "later", durable)) return;
+      ++later_appended_;
+      ++book_->later;
       return;
     }
     const uint64_t key = random.Below(kKeys);
@@ -142,7 +164,7 @@ class JournalRun {
     const Status taken =
         journal_->Append(kPut, 1, Book::Text(key, version), [this, key, version, now = restarts_] {
           if (now != restarts_) return Fail("a dead journal told somebody");
-          if (version < durable_[key]) Fail("told out of order");
+          if (version < VersionIn(durable_, key)) Fail("told out of order");
           durable_[key] = version;
           ++told_;
         });
@@ -163,11 +185,7 @@ class JournalRun {
       disk_.faults().bytes_max = UINT64_MAX;
       disk_.faults().read_only = false;
     }
-    // A snapshot does not have this agent's own foreign records: it takes a restart to know them.
-    if (event >= 8 && event < 10 + (foreign_written_ ? 20 : 0)) {
-      foreign_written_ = false;
-      Restart(/*power=*/event % 2 == 0);
-    }
+    if (event >= 8 && event < 14) Restart(event % 2 == 0 ? Power::kLost : Power::kKept);
   }
 
   sim::World world_;
@@ -181,9 +199,9 @@ class JournalRun {
   std::unique_ptr<Book> book_;
   std::unique_ptr<Journal> journal_;
   bool opened_ = false;
-  bool foreign_written_ = false;
+  bool is_later_ = false;  // knows kLater
   Values durable_, appended_;
-  uint64_t foreign_durable_ = 0, foreign_appended_ = 0;
+  uint64_t later_durable_ = 0, later_appended_ = 0;
   uint64_t next_version_ = 0, restarts_ = 0, compactions_ = 0, told_ = 0, failures_ = 0;
   std::string problem_;
 };

@@ -1,0 +1,300 @@
+#include "sync/admission/admission_desk.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "kube/api/types.h"
+#include "sync/journal/journal_types.h"
+
+namespace denselet::sync {
+
+AdmissionDesk::AdmissionDesk(const AdmissionPorts& ports, const AdmissionOptions& options,
+                             SysctlAllowList sysctls)
+    : ports_(ports),
+      log_(ports.log),
+      options_(options),
+      sysctls_(std::move(sysctls)),
+      self_(std::make_shared<AdmissionDesk*>(this)) {}
+
+AdmissionDesk::~AdmissionDesk() {
+  *self_ = nullptr;
+  ports_.loop.Disarm(gone_timer_);
+  for (auto& [uid, entry] : entries_) ports_.loop.Disarm(entry.timer);
+}
+
+std::vector<JournalKind> AdmissionDesk::Kinds() {
+  return {{static_cast<uint16_t>(JournalType::kAdmission), kAdmissionRecordVersion, this},
+          {static_cast<uint16_t>(JournalType::kAdmissionGone), kAdmissionRecordVersion, this}};
+}
+
+void AdmissionDesk::Enter(Entry& entry, Stage stage) {
+  entry.stage = stage;
+  entry.since = ports_.loop.Now();
+}
+
+AdmissionDesk::Entry* AdmissionDesk::Find(const PodUid& pod, uint64_t generation) {
+  const auto found = entries_.find(pod);
+  if (found == entries_.end() || found->second.generation != generation) return nullptr;
+  return &found->second;
+}
+
+void AdmissionDesk::Start(Journal& journal) {
+  CHECK(journal_ == nullptr);
+  journal_ = &journal;
+  for (const PodUid& pod : std::exchange(before_start_, {})) {
+    const auto found = entries_.find(pod);
+    if (found != entries_.end() && found->second.stage == Stage::kWaitingForStart) {
+      Begin(found->second);
+    }
+  }
+}
+
+Status AdmissionDesk::Ask(const kube::PodRef& pod, AdmissionQuestion question, Answer answer) {
+  const PodUid uid{std::string(pod->hot().uid)};
+  const auto found = entries_.find(uid);
+  if (found != entries_.end()) {
+    Entry& known = found->second;
+    if (known.stage != Stage::kDecided) {
+      return Error(ErrorCode::kAlreadyExists, "the pod's admission is being decided");
+    }
+    known.claimed = true;
+    known.answer = std::move(answer);
+    TellLater(known, AdmissionDecision{known.record.rejected, known.adopted});
+    return Ok();
+  }
+  if (entries_.size() >= options_.pods_max) {
+    return Error(ErrorCode::kOverloaded, "too many pods are known to admission");
+  }
+  kube::core::Pod parsed;
+  if (const Status read = pod->ParseInto(parsed); !read) {
+    ports_.loop.Post([answer = std::move(answer), error = read.error()]() mutable {
+      answer(error.With("admit pod"));
+    });
+    return Ok();
+  }
+  Entry& entry = entries_[uid];
+  entry.record.needs = ReadPodNeeds(parsed);
+  entry.pod = pod;
+  entry.generation = next_generation_++;
+  entry.question = question;
+  entry.answer = std::move(answer);
+  entry.claimed = true;
+  Enter(entry, Stage::kWaitingForStart);
+  if (journal_ == nullptr) {
+    before_start_.push_back(uid);
+  } else {
+    Begin(entry);
+  }
+  return Ok();
+}
+
+void AdmissionDesk::Confirm(const PodUid& pod) {
+  const auto found = entries_.find(pod);
+  if (found != entries_.end()) found->second.confirmed = true;
+}
+
+void AdmissionDesk::Release(const PodUid& pod) {
+  const auto found = entries_.find(pod);
+  if (found == entries_.end()) return;
+  Entry entry = std::move(found->second);
+  entries_.erase(found);
+  ports_.loop.Disarm(entry.timer);
+  if (entry.answer) TellLater(entry, Error(ErrorCode::kCancelled, "the pod was released"));
+  bookings_.Unbook(pod);
+  for (size_t i = 0; i < entry.plugins_asked; ++i) ports_.plugins[i]->Release(pod);
+  if (entry.journalled) {
+    gone_.push_back(pod);
+    WriteGone();
+  }
+  FreeName(entry);
+  VictimGone(pod);
+}
+
+// A name is free for the first that waits for it and is still wanted.
+void AdmissionDesk::FreeName(const Entry& entry) {
+  const PodNeeds& needs = entry.record.needs;
+  const auto name = names_.find(needs.pod.ref);
+  if (!needs.is_static || name == names_.end()) return;
+  std::erase(name->second.waiting, needs.pod.uid);
+  if (name->second.holder != needs.pod.uid) return;
+  if (name->second.waiting.empty()) {
+    names_.erase(name);
+    return;
+  }
+  name->second.holder = name->second.waiting.front();
+  name->second.waiting.pop_front();
+  const auto next = entries_.find(name->second.holder);
+  CHECK(next != entries_.end());
+  // In a turn of its own: whoever releases a pod is not in the middle of another's admission.
+  ports_.loop.Post([self = self_, uid = next->first, generation = next->second.generation] {
+    if (*self == nullptr) return;
+    if (Entry* waiting = (*self)->Find(uid, generation)) (*self)->Begin(*waiting);
+  });
+}
+
+bool AdmissionDesk::TakeName(Entry& entry) {
+  const PodNeeds& needs = entry.record.needs;
+  if (!needs.is_static) return true;
+  StaticName& name = names_[needs.pod.ref];
+  if (name.holder.empty()) name.holder = needs.pod.uid;
+  if (name.holder == needs.pod.uid) return true;
+  name.waiting.push_back(needs.pod.uid);
+  return false;
+}
+
+// Written in order, and before any later decision about the same pod.
+void AdmissionDesk::WriteGone() {
+  for (; !gone_.empty(); gone_.pop_front()) {
+    if (journal_ == nullptr) return;
+    const Status taken = journal_->Append(static_cast<uint16_t>(JournalType::kAdmissionGone),
+                                          kAdmissionRecordVersion,
+                                          EncodeAdmissionGone(gone_.front()), nullptr);
+    if (taken) continue;
+    ports_.loop.Disarm(gone_timer_);
+    gone_timer_ = ports_.loop.Arm(After(ports_.loop.Now(), options_.journal_retry),
+                                  [this] { WriteGone(); });
+    return;
+  }
+}
+
+void AdmissionDesk::Reject(Entry& entry, Rejection rejection) {
+  const PodIdentity& pod = entry.record.needs.pod;
+  log_.Info("Pod admission denied", KV("pod", pod.ref.ToString()), KV("podUID", pod.uid.value()),
+            KV("reason", rejection.reason), KV("message", rejection.message));
+  for (size_t i = 0; i < entry.plugins_asked; ++i) ports_.plugins[i]->Release(pod.uid);
+  entry.plugins_asked = 0;
+  entry.record.rejected = std::move(rejection);
+  FreeName(entry);
+  Record(entry);
+}
+
+void AdmissionDesk::Admit(Entry& entry) {
+  bookings_.Book(entry.record.needs);
+  Record(entry);
+}
+
+void AdmissionDesk::Record(Entry& entry) {
+  if (entry.stage != Stage::kJournalling) {
+    Enter(entry, Stage::kJournalling);
+    entry.record.decided = ports_.loop.WallNow();
+    entry.pod = {};
+  }
+  const PodUid uid = entry.record.needs.pod.uid;
+  WriteGone();
+  Status taken = Error(ErrorCode::kOverloaded, "earlier records wait");
+  if (gone_.empty()) {
+    taken = journal_->Append(static_cast<uint16_t>(JournalType::kAdmission),
+                             kAdmissionRecordVersion, EncodeAdmission(entry.record),
+                             [self = self_, uid, generation = entry.generation] {
+                               if (*self == nullptr) return;
+                               Entry* const durable = (*self)->Find(uid, generation);
+                               if (durable != nullptr) (*self)->Decided(*durable);
+                             });
+  }
+  if (taken) {
+    entry.journalled = true;
+    return;
+  }
+  const auto again = [this, uid, generation = entry.generation](auto what) {
+    return [this, uid, generation, what] {
+      if (Entry* const waiting = Find(uid, generation)) (this->*what)(*waiting);
+    };
+  };
+  if (taken.error().code() == ErrorCode::kInvalid) {
+    // Thousands of host ports: it works, and is decided again after a restart.
+    log_.Error(taken.error(), "Could not journal a pod's admission", KV("podUID", uid.value()));
+    ports_.loop.Post([self = self_, uid, generation = entry.generation] {
+      if (*self == nullptr) return;
+      Entry* const decided = (*self)->Find(uid, generation);
+      if (decided != nullptr) (*self)->Decided(*decided);
+    });
+    return;
+  }
+  entry.timer = ports_.loop.Arm(After(ports_.loop.Now(), options_.journal_retry),
+                                again(&AdmissionDesk::Record));
+}
+
+void AdmissionDesk::Decided(Entry& entry) {
+  Enter(entry, Stage::kDecided);
+  if (Answer answer = std::exchange(entry.answer, nullptr)) {
+    answer(AdmissionDecision{entry.record.rejected, entry.adopted});
+  }
+}
+
+void AdmissionDesk::TellLater(Entry& entry, Result<AdmissionDecision> decision) {
+  ports_.loop.Post([self = self_, answer = std::exchange(entry.answer, nullptr),
+                    decision = std::move(decision)]() mutable {
+    if (*self != nullptr) answer(std::move(decision));
+  });
+}
+
+std::optional<AdmissionDesk::Report> AdmissionDesk::Describe(const PodUid& pod) const {
+  const auto found = entries_.find(pod);
+  if (found == entries_.end()) return std::nullopt;
+  const Entry& entry = found->second;
+  return Report{.pod = entry.record.needs.pod,
+                .stage = entry.stage,
+                .since = entry.since,
+                .rejected = entry.record.rejected,
+                .adopted = entry.adopted,
+                .confirmed = entry.confirmed};
+}
+
+std::vector<PodIdentity> AdmissionDesk::Unclaimed() const {
+  std::vector<PodIdentity> pods;
+  for (const auto& [uid, entry] : entries_) {
+    if (!entry.claimed) pods.push_back(entry.record.needs.pod);
+  }
+  return pods;
+}
+
+// Before Start: of one pod the last record counts.
+void AdmissionDesk::OnRecord(const JournalRecordView& record) {
+  if (record.type == static_cast<uint16_t>(JournalType::kAdmissionGone)) {
+    const Result<PodUid> gone = DecodeAdmissionGone(record.payload);
+    if (gone) {
+      Forget(*gone);
+    } else {
+      ++not_understood_;
+    }
+    return;
+  }
+  Result<AdmissionRecord> admission = DecodeAdmission(record.payload);
+  if (!admission) {
+    ++not_understood_;
+    log_.Error(admission.error(), "A journalled admission was not understood");
+    return;
+  }
+  const PodUid uid = admission->needs.pod.uid;
+  Forget(uid);
+  Entry& entry = entries_[uid];
+  entry.record = *std::move(admission);
+  entry.generation = next_generation_++;
+  entry.adopted = true;
+  entry.journalled = true;
+  Enter(entry, Stage::kDecided);
+  if (entry.record.rejected) return;
+  bookings_.Book(entry.record.needs);
+  // Two holders cannot be: but what was decided stays decided.
+  if (entry.record.needs.is_static) names_[entry.record.needs.pod.ref].holder = uid;
+}
+
+void AdmissionDesk::Forget(const PodUid& pod) {
+  const auto found = entries_.find(pod);
+  if (found == entries_.end()) return;
+  const auto name = names_.find(found->second.record.needs.pod.ref);
+  if (name != names_.end() && name->second.holder == pod) names_.erase(name);
+  bookings_.Unbook(pod);
+  entries_.erase(found);
+}
+
+void AdmissionDesk::WriteLive(JournalSnapshot& out) {
+  for (const auto& [uid, entry] : entries_) {
+    if (!entry.journalled) continue;
+    out.Add(static_cast<uint16_t>(JournalType::kAdmission), kAdmissionRecordVersion,
+            EncodeAdmission(entry.record));
+  }
+}
+
+}  // namespace denselet::sync
