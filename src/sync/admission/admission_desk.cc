@@ -44,8 +44,13 @@ void AdmissionDesk::Start(Journal& journal) {
   journal_ = &journal;
   for (const PodUid& pod : std::exchange(before_start_, {})) {
     const auto found = entries_.find(pod);
-    if (found != entries_.end() && found->second.stage == Stage::kWaitingForStart) {
-      Begin(found->second);
+    if (found == entries_.end()) continue;
+    Entry& entry = found->second;
+    if (entry.stage == Stage::kWaitingForStart) {
+      Begin(entry);
+    } else if (entry.answer) {
+      entry.pod = {};
+      TellLater(entry, AdmissionDecision{entry.record.rejected, entry.adopted});
     }
   }
 }
@@ -99,6 +104,7 @@ void AdmissionDesk::Release(const PodUid& pod) {
   if (found == entries_.end()) return;
   Entry entry = std::move(found->second);
   entries_.erase(found);
+  preempting_.erase(pod);
   ports_.loop.Disarm(entry.timer);
   if (entry.answer) TellLater(entry, Error(ErrorCode::kCancelled, "the pod was released"));
   bookings_.Unbook(pod);
@@ -127,9 +133,14 @@ void AdmissionDesk::FreeName(const Entry& entry) {
   const auto next = entries_.find(name->second.holder);
   CHECK(next != entries_.end());
   // In a turn of its own: whoever releases a pod is not in the middle of another's admission.
-  ports_.loop.Post([self = self_, uid = next->first, generation = next->second.generation] {
+  LaterIfThere(next->first, next->second.generation, &AdmissionDesk::Begin);
+}
+
+void AdmissionDesk::LaterIfThere(const PodUid& pod, uint64_t generation,
+                                 void (AdmissionDesk::*then)(Entry&)) {
+  ports_.loop.Post([self = self_, pod, generation, then] {
     if (*self == nullptr) return;
-    if (Entry* waiting = (*self)->Find(uid, generation)) (*self)->Begin(*waiting);
+    if (Entry* const entry = (*self)->Find(pod, generation)) ((*self)->*then)(*entry);
   });
 }
 
@@ -196,23 +207,15 @@ void AdmissionDesk::Record(Entry& entry) {
     entry.journalled = true;
     return;
   }
-  const auto again = [this, uid, generation = entry.generation](auto what) {
-    return [this, uid, generation, what] {
-      if (Entry* const waiting = Find(uid, generation)) (this->*what)(*waiting);
-    };
-  };
   if (taken.error().code() == ErrorCode::kInvalid) {
-    // Thousands of host ports: it works, and is decided again after a restart.
+    // Thousands of host ports: it is told all the same, and decided again after a restart.
     log_.Error(taken.error(), "Could not journal a pod's admission", KV("podUID", uid.value()));
-    ports_.loop.Post([self = self_, uid, generation = entry.generation] {
-      if (*self == nullptr) return;
-      Entry* const decided = (*self)->Find(uid, generation);
-      if (decided != nullptr) (*self)->Decided(*decided);
-    });
-    return;
+    return LaterIfThere(uid, entry.generation, &AdmissionDesk::Decided);
   }
   entry.timer = ports_.loop.Arm(After(ports_.loop.Now(), options_.journal_retry),
-                                again(&AdmissionDesk::Record));
+                                [this, uid, generation = entry.generation] {
+                                  if (Entry* const e = Find(uid, generation)) Record(*e);
+                                });
 }
 
 void AdmissionDesk::Decided(Entry& entry) {
@@ -268,6 +271,7 @@ void AdmissionDesk::OnRecord(const JournalRecordView& record) {
   }
   const PodUid uid = admission->needs.pod.uid;
   Forget(uid);
+  // Somebody may have asked already: Start tells them.
   Entry& entry = entries_[uid];
   entry.record = *std::move(admission);
   entry.generation = next_generation_++;
@@ -282,11 +286,20 @@ void AdmissionDesk::OnRecord(const JournalRecordView& record) {
 
 void AdmissionDesk::Forget(const PodUid& pod) {
   const auto found = entries_.find(pod);
-  if (found == entries_.end()) return;
+  if (found == entries_.end() || !found->second.journalled) return;
   const auto name = names_.find(found->second.record.needs.pod.ref);
   if (name != names_.end() && name->second.holder == pod) names_.erase(name);
   bookings_.Unbook(pod);
-  entries_.erase(found);
+  Entry& entry = found->second;
+  if (!entry.claimed) {
+    entries_.erase(found);
+    return;
+  }
+  // Asked for meanwhile: to be decided after all.
+  kube::core::Pod parsed;
+  if (entry.pod->ParseInto(parsed)) entry.record = {.needs = ReadPodNeeds(parsed)};
+  entry.journalled = entry.adopted = false;
+  Enter(entry, Stage::kWaitingForStart);
 }
 
 void AdmissionDesk::WriteLive(JournalSnapshot& out) {

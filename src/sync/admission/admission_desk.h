@@ -153,6 +153,8 @@ class AdmissionDesk final : public JournalUser {
   void Enter(Entry& entry, Stage stage);
   // Null: gone, or another of the same uid.
   Entry* Find(const PodUid& pod, uint64_t generation);
+  // In a later turn, if it is still there.
+  void LaterIfThere(const PodUid& pod, uint64_t generation, void (AdmissionDesk::*then)(Entry&));
   void Begin(Entry& entry);
   void AskNextPlugin(Entry& entry);
   void Judge(Entry& entry, const NodeView* fresh);
@@ -178,6 +180,7 @@ class AdmissionDesk final : public JournalUser {
   std::optional<NodeView> node_;
   Bookings bookings_;
   std::map<PodUid, Entry> entries_;
+  std::set<PodUid> preempting_;  // those in that stage
   std::map<ObjectRef, StaticName> names_;
   std::deque<PodUid> before_start_;
   std::deque<PodUid> gone_;  // to be written

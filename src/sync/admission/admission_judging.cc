@@ -89,6 +89,7 @@ void AdmissionDesk::Preempt(Entry& entry, const std::vector<AdmissionFailure>& f
   }
   bookings_.Book(entry.record.needs);
   Enter(entry, Stage::kPreempting);
+  preempting_.insert(pod.uid);
   Duration wait = options_.preemption_wait_min;
   for (const PodUid& victim : *chosen) {
     const PodNeeds& needs = entries_.at(victim).record.needs;
@@ -111,16 +112,20 @@ void AdmissionDesk::Preempt(Entry& entry, const std::vector<AdmissionFailure>& f
                                              KV("requestingPod",
                                                 waiting->record.needs.pod.ref.ToString()));
                                   waiting->victims.clear();
+                                  preempting_.erase(uid);
                                   Record(*waiting);
                                 });
 }
 
 void AdmissionDesk::VictimGone(const PodUid& victim) {
   std::vector<Entry*> ready;
-  for (auto& [uid, entry] : entries_) {
-    if (entry.victims.erase(victim) > 0 && entry.victims.empty()) ready.push_back(&entry);
+  for (const PodUid& uid : preempting_) {
+    Entry& entry = entries_.at(uid);
+    entry.victims.erase(victim);
+    if (entry.victims.empty()) ready.push_back(&entry);
   }
   for (Entry* entry : ready) {
+    preempting_.erase(entry->record.needs.pod.uid);
     ports_.loop.Disarm(entry->timer);
     Record(*entry);
   }

@@ -107,7 +107,7 @@ class JournalRun {
     is_later_ = world_.random().Below(2) == 0;
     std::vector<JournalKind> kinds = {{kPut, 1, book_.get()}};
     if (is_later_) kinds.push_back({kLater, 3, book_.get()});
-    journal_ = std::make_unique<Journal>(world_.loop(0), *files_, world_.random(), Logger(output_),
+    journal_ = std::make_unique<Journal>(world_.loop(0), files_, world_.random(), Logger(output_),
                                          options_, std::move(kinds));
     journal_->Open([this](const JournalReport& report) { OnOpened(report); });
   }
@@ -145,7 +145,6 @@ class JournalRun {
       return Start();
     }
     disk_.Crash(world_.random());
-    files_ = std::make_unique<sim::SimFileSystem>(world_.loop(0), world_.random(), disk_);
     Start();
   }
 
@@ -190,8 +189,7 @@ class JournalRun {
 
   sim::World world_;
   sim::Disk disk_;
-  std::unique_ptr<sim::SimFileSystem> files_ =
-      std::make_unique<sim::SimFileSystem>(world_.loop(0), world_.random(), disk_);
+  sim::SimFileSystem files_{world_.loop(0), world_.random(), disk_};
   CapturingLogSink sink_;
   LogVerbosity verbosity_;
   LogOutput output_{.format = {}, .clock = world_.clock(), .verbosity = verbosity_, .sink = sink_};

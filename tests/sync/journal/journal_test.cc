@@ -116,7 +116,6 @@ TEST_F(JournalTest, RecordsOfOneTurnAreOneWrite) {
   RestartAndRun();
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(Append(std::to_string(i)));
   // A turn to write, then: directory, parent, open, append, sync, name. All are told together.
-  std::string before;
   while (durable_.empty()) ASSERT_TRUE(world_.Step());
   EXPECT_EQ(std::count(durable_.begin(), durable_.end(), ' '), 100);
 }
@@ -150,7 +149,7 @@ TEST_F(JournalTest, AFullDiskIsToldAndNothingThatWasDurableIsLost) {
   RestartAndRun();
   ASSERT_TRUE(Append("safe"));
   Run();
-  disk_.faults().bytes_max = 130;
+  disk_.faults().bytes_max = 100;
   ASSERT_TRUE(Append("waits"));
   Run(Seconds(20));
   EXPECT_EQ(durable_, "safe ");
@@ -212,7 +211,6 @@ TEST_F(JournalTest, AppendsGoOnWhileASnapshotIsWritten) {
   options_.compact_ratio = 1;
   RestartAndRun();
   ASSERT_TRUE(Append("first"));
-  // Snapshots take ten seconds, everything else milliseconds: as on a slow disk.
   while (!journal_->state().compacting) ASSERT_TRUE(world_.Step());
   ASSERT_TRUE(Append("second"));
   Run();
@@ -223,7 +221,7 @@ TEST_F(JournalTest, AppendsGoOnWhileASnapshotIsWritten) {
 }
 
 TEST_F(JournalTest, ALiveSetThatIsTooLargeIsToldAndNothingIsRemoved) {
-  options_.compact_bytes_min = 1000;
+  options_.compact_bytes_min = 700;
   options_.file_bytes_max = 600;
   RestartAndRun();
   for (int i = 0; i < 20; ++i) {
