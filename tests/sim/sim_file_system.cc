@@ -69,13 +69,12 @@ void SimFileSystem::Finish(Operation<T>& operation) {
   loop_.Disarm(operation.deadline);
   operation.cancelled.Forget();
   if (operation.generation != disk_.generation()) return;
-  const bool refused =
-      disk_.faults().read_only && operation.call.effect == Call::Effect::kChanges;
-  Result<T> result = operation.fails || refused
-                         ? Error::FromErrno(refused ? EROFS : EIO,
-                                            operation.call.doing + (" \"" + operation.call.path) +
-                                                "\"")
-                         : operation.work();
+  const bool refused = disk_.faults().read_only && operation.call.effect == Call::Effect::kChanges;
+  Result<T> result =
+      operation.fails || refused
+          ? Error::FromErrno(refused ? EROFS : EIO,
+                             operation.call.doing + (" \"" + operation.call.path) + "\"")
+          : operation.work();
   if (operation.done) operation.done(std::move(result));
 }
 

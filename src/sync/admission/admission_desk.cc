@@ -158,13 +158,13 @@ bool AdmissionDesk::TakeName(Entry& entry) {
 void AdmissionDesk::WriteGone() {
   for (; !gone_.empty(); gone_.pop_front()) {
     if (journal_ == nullptr) return;
-    const Status taken = journal_->Append(static_cast<uint16_t>(JournalType::kAdmissionGone),
-                                          kAdmissionRecordVersion,
-                                          EncodeAdmissionGone(gone_.front()), nullptr);
+    const Status taken =
+        journal_->Append(static_cast<uint16_t>(JournalType::kAdmissionGone),
+                         kAdmissionRecordVersion, EncodeAdmissionGone(gone_.front()), nullptr);
     if (taken) continue;
     ports_.loop.Disarm(gone_timer_);
-    gone_timer_ = ports_.loop.Arm(After(ports_.loop.Now(), options_.journal_retry),
-                                  [this] { WriteGone(); });
+    gone_timer_ =
+        ports_.loop.Arm(After(ports_.loop.Now(), options_.journal_retry), [this] { WriteGone(); });
     return;
   }
 }

@@ -1,6 +1,6 @@
-// Takes pods on, or not: the one place that knows what of the node is given away. Pods are asked for
-// in the order of their sources; each goes its own way, so that a slow plugin, a look at the API
-// server or a pod that must make room first hold up nobody else.
+// Takes pods on, or not: the one place that knows what of the node is given away. Pods are asked
+// for in the order of their sources; each goes its own way, so that a slow plugin, a look at the
+// API server or a pod that must make room first hold up nobody else.
 //
 //   Ask -> [kWaitingForName] -> kAskingPlugins -> judged -> [kFetchingNode] -> [kPreempting]
 //       -> kJournalling -> kDecided, answered -> Confirm or Release ... Release

@@ -63,15 +63,15 @@ void AdmissionDesk::FetchNode(Entry& entry, Rejection otherwise) {
   Enter(entry, Stage::kFetchingNode);
   Context context;
   context.deadline = After(ports_.loop.Now(), options_.node_fetch_max);
-  ports_.nodes.Fetch(context, [self = self_, uid = entry.record.needs.pod.uid,
-                               generation = entry.generation,
-                               otherwise = std::move(otherwise)](Result<NodeView> node) mutable {
-    if (*self == nullptr) return;
-    Entry* const waiting = (*self)->Find(uid, generation);
-    if (waiting == nullptr) return;
-    if (!node) return (*self)->Reject(*waiting, std::move(otherwise));
-    (*self)->Judge(*waiting, &*node);
-  });
+  ports_.nodes.Fetch(context,
+                     [self = self_, uid = entry.record.needs.pod.uid, generation = entry.generation,
+                      otherwise = std::move(otherwise)](Result<NodeView> node) mutable {
+                       if (*self == nullptr) return;
+                       Entry* const waiting = (*self)->Find(uid, generation);
+                       if (waiting == nullptr) return;
+                       if (!node) return (*self)->Reject(*waiting, std::move(otherwise));
+                       (*self)->Judge(*waiting, &*node);
+                     });
 }
 
 // Booked at once, in the place of those that go: nobody else gets what they leave.
@@ -104,17 +104,16 @@ void AdmissionDesk::Preempt(Entry& entry, const std::vector<AdmissionFailure>& f
       if (*self != nullptr) (*self)->VictimGone(victim);
     });
   }
-  entry.timer = ports_.loop.Arm(After(ports_.loop.Now(), wait),
-                                [this, uid = pod.uid, generation = entry.generation] {
-                                  Entry* const waiting = Find(uid, generation);
-                                  if (waiting == nullptr) return;
-                                  log_.Error("Preempted pods did not go in time",
-                                             KV("requestingPod",
-                                                waiting->record.needs.pod.ref.ToString()));
-                                  waiting->victims.clear();
-                                  preempting_.erase(uid);
-                                  Record(*waiting);
-                                });
+  entry.timer = ports_.loop.Arm(
+      After(ports_.loop.Now(), wait), [this, uid = pod.uid, generation = entry.generation] {
+        Entry* const waiting = Find(uid, generation);
+        if (waiting == nullptr) return;
+        log_.Error("Preempted pods did not go in time",
+                   KV("requestingPod", waiting->record.needs.pod.ref.ToString()));
+        waiting->victims.clear();
+        preempting_.erase(uid);
+        Record(*waiting);
+      });
 }
 
 void AdmissionDesk::VictimGone(const PodUid& victim) {

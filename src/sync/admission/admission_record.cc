@@ -15,15 +15,15 @@ enum class Tag : uint8_t {
   kOutcome = 4,  // u8
   kReason = 5,
   kMessage = 6,
-  kDecided = 7,      // u64, nanoseconds since 1970
-  kFlags = 8,        // u8
-  kPriority = 9,     // u32
-  kQos = 10,         // u8
-  kGrace = 11,       // u64
-  kRequest = 12,     // u64, then the name; one for each
-  kOverhead = 13,    // the same
-  kReclaimable = 14, // the same
-  kPort = 15,        // u32, protocol, 0, address; one for each
+  kDecided = 7,       // u64, nanoseconds since 1970
+  kFlags = 8,         // u8
+  kPriority = 9,      // u32
+  kQos = 10,          // u8
+  kGrace = 11,        // u64
+  kRequest = 12,      // u64, then the name; one for each
+  kOverhead = 13,     // the same
+  kReclaimable = 14,  // the same
+  kPort = 15,         // u32, protocol, 0, address; one for each
 };
 
 constexpr uint8_t kAdmitted = 1, kRejected = 2;
@@ -105,9 +105,8 @@ bool TakePort(std::string_view value, std::vector<HostPort>& out) {
 class Reader {
  public:
   Result<AdmissionRecord> Read(std::string_view payload) {
-    const bool whole = ReadFields(payload, [this](Tag tag, std::string_view value) {
-      return Take(tag, value);
-    });
+    const bool whole =
+        ReadFields(payload, [this](Tag tag, std::string_view value) { return Take(tag, value); });
     if (!whole || record_.needs.pod.uid.empty() || outcome_ == 0) {
       return Error(ErrorCode::kCorrupt, "not the record of an admission");
     }
@@ -216,9 +215,7 @@ std::string EncodeAdmission(const AdmissionRecord& record) {
   return out.Take();
 }
 
-Result<AdmissionRecord> DecodeAdmission(std::string_view payload) {
-  return Reader().Read(payload);
-}
+Result<AdmissionRecord> DecodeAdmission(std::string_view payload) { return Reader().Read(payload); }
 
 std::string EncodeAdmissionGone(const PodUid& pod) {
   Writer out;

@@ -15,8 +15,7 @@ constexpr std::string_view kAllAddresses = "0.0.0.0";
 int64_t Bookings::Used(std::string_view resource) const {
   const auto found = used_.find(resource);
   if (found == used_.end()) return 0;
-  return static_cast<int64_t>(
-      std::min<Int128>(found->second, std::numeric_limits<int64_t>::max()));
+  return static_cast<int64_t>(std::min<Int128>(found->second, std::numeric_limits<int64_t>::max()));
 }
 
 void Bookings::Count(const PodNeeds& needs, int64_t sign) {
@@ -45,7 +44,8 @@ bool Bookings::Unbook(const PodUid& pod) {
   if (!booking.going) Count(booking.needs, -1);
   for (const HostPort& port : booking.needs.ports) {
     const auto [begin, end] = ports_.equal_range(PortKey(port.port, port.protocol, port.ip));
-    const auto own = std::find_if(begin, end, [&](const auto& entry) { return entry.second == pod; });
+    const auto own =
+        std::find_if(begin, end, [&](const auto& entry) { return entry.second == pod; });
     CHECK(own != end);
     ports_.erase(own);
   }

@@ -78,9 +78,8 @@ bool MatchesTerm(const core::NodeSelectorTerm& term, const NodeView& node) {
     if (match == Match::kNotUnderstood) return false;
     fields &= match == Match::kYes;
   }
-  const bool labels = std::all_of(expressions.begin(), expressions.end(), [&](const auto& e) {
-    return MatchesLabels(e, node);
-  });
+  const bool labels = std::all_of(expressions.begin(), expressions.end(),
+                                  [&](const auto& e) { return MatchesLabels(e, node); });
   return labels && fields;
 }
 
@@ -101,8 +100,7 @@ bool MatchesNodeAffinity(const core::Pod& pod, const NodeView& node) {
   }
   const auto& affinity = pod.spec().affinity().nodeaffinity();
   if (!affinity.has_requiredduringschedulingignoredduringexecution()) return true;
-  const auto& terms =
-      affinity.requiredduringschedulingignoredduringexecution().nodeselectorterms();
+  const auto& terms = affinity.requiredduringschedulingignoredduringexecution().nodeselectorterms();
   return std::any_of(terms.begin(), terms.end(),
                      [&](const auto& term) { return MatchesTerm(term, node); });
 }

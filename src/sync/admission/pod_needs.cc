@@ -41,7 +41,8 @@ void Raise(Quantities& most, const Quantities& other) {
 // While the i-th init container runs, so do the sidecars before it.
 Quantities OfContainers(const core::PodSpec& spec) {
   Quantities running, sidecars, initializing;
-  for (const auto& container : spec.containers()) Add(running, Read(container.resources().requests()));
+  for (const auto& container : spec.containers())
+    Add(running, Read(container.resources().requests()));
   for (const auto& container : spec.initcontainers()) {
     Quantities own = Read(container.resources().requests());
     if (IsSidecar(container)) {

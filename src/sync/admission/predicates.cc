@@ -19,12 +19,11 @@ AdmissionFailure Predicate(const std::string& name, const std::string& why) {
 }
 
 AdmissionFailure Insufficient(Shortage shortage) {
-  Rejection rejection{
-      .reason = "OutOf" + shortage.resource,
-      .message = "Node didn't have enough resource: " + shortage.resource +
-                 ", requested: " + std::to_string(shortage.requested) +
-                 ", used: " + std::to_string(shortage.used) +
-                 ", capacity: " + std::to_string(shortage.capacity)};
+  Rejection rejection{.reason = "OutOf" + shortage.resource,
+                      .message = "Node didn't have enough resource: " + shortage.resource +
+                                 ", requested: " + std::to_string(shortage.requested) +
+                                 ", used: " + std::to_string(shortage.used) +
+                                 ", capacity: " + std::to_string(shortage.capacity)};
   return {.rejection = std::move(rejection), .shortage = std::move(shortage)};
 }
 
@@ -88,8 +87,9 @@ std::optional<Rejection> RefuseByKind(const core::Pod& pod, const NodeView& node
   const auto& labels = pod.metadata().labels();
   const auto label = labels.find(kOsLabel);
   if (label != labels.end() && label->second != kOs) {
-    return Rejection{"PodOSSelectorNodeLabelDoesNotMatch",
-                     "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label"};
+    return Rejection{
+        "PodOSSelectorNodeLabelDoesNotMatch",
+        "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label"};
   }
   if (pod.spec().has_os() && pod.spec().os().name() != kOs) {
     return Rejection{"PodOSNotSupported",

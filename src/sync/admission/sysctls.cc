@@ -33,8 +33,8 @@ constexpr std::array kSafe = {
 };
 
 constexpr std::array<std::string_view, 10> kIpcNames = {
-    "kernel.sem",    "kernel.shmall", "kernel.shmmax", "kernel.shmmni", "kernel.shm_rmid_forced",
-    "kernel.shm",    "kernel.msgmax", "kernel.msgmnb", "kernel.msgmni", "kernel.msg"};
+    "kernel.sem", "kernel.shmall", "kernel.shmmax", "kernel.shmmni", "kernel.shm_rmid_forced",
+    "kernel.shm", "kernel.msgmax", "kernel.msgmnb", "kernel.msgmni", "kernel.msg"};
 
 // With a slash first, slashes part the name and dots belong to it.
 std::string Normalized(std::string name) {

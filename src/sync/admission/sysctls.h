@@ -39,7 +39,8 @@ class SysctlAllowList {
 
   static Space SpaceOf(std::string_view name);
   Status Allow(const std::string& pattern);
-  std::optional<std::string> RefuseOne(const std::string& name, const kube::core::PodSpec& spec) const;
+  std::optional<std::string> RefuseOne(const std::string& name,
+                                       const kube::core::PodSpec& spec) const;
 
   std::map<std::string, Space, std::less<>> names_;
   std::map<std::string, Space, std::less<>> prefixes_;

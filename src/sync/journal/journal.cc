@@ -7,8 +7,8 @@
 
 namespace denselet::sync {
 
-Journal::Journal(reactor::Loop& loop, reactor::FileSystem& files, Random& random,
-                 const Logger& log, const JournalOptions& options, std::vector<JournalKind> kinds)
+Journal::Journal(reactor::Loop& loop, reactor::FileSystem& files, Random& random, const Logger& log,
+                 const JournalOptions& options, std::vector<JournalKind> kinds)
     : loop_(loop),
       files_(files),
       log_(log),
@@ -42,12 +42,11 @@ void Journal::Open(UniqueFunction<void(const JournalReport&)> opened) {
 }
 
 void Journal::Load() {
-  JournalLoader::Start(
-      loop_, files_,
-      {.directory = options_.directory, .file_bytes_max = options_.file_bytes_max},
-      [self = self_](Result<ReplayedJournal> loaded) {
-        if (*self != nullptr) (*self)->OnLoaded(std::move(loaded));
-      });
+  JournalLoader::Start(loop_, files_,
+                       {.directory = options_.directory, .file_bytes_max = options_.file_bytes_max},
+                       [self = self_](Result<ReplayedJournal> loaded) {
+                         if (*self != nullptr) (*self)->OnLoaded(std::move(loaded));
+                       });
 }
 
 void Journal::OnLoaded(Result<ReplayedJournal> loaded) {
@@ -242,8 +241,7 @@ JournalState Journal::state() const {
       state.stage = JournalState::Stage::kOpening;
       break;
     case Stage::kReady:
-      state.stage =
-          pending_.empty() ? JournalState::Stage::kIdle : JournalState::Stage::kWriting;
+      state.stage = pending_.empty() ? JournalState::Stage::kIdle : JournalState::Stage::kWriting;
       break;
     case Stage::kWriting:
       state.stage = JournalState::Stage::kWriting;

@@ -189,7 +189,7 @@ class Journal {
   const Logger log_;
   const JournalOptions options_;
   const std::vector<JournalKind> kinds_;
-  const uint32_t salt_;  // of all files that this one writes
+  const uint32_t salt_;                   // of all files that this one writes
   const std::shared_ptr<Journal*> self_;  // shared with operations under way
   UniqueFunction<void(const JournalReport&)> opened_;
 

@@ -36,17 +36,15 @@ uint64_t Journal::LiveBytes() const {
 }
 
 size_t Journal::LiveFiles() const {
-  return static_cast<size_t>(std::count_if(on_disk_.begin(), on_disk_.end(), [](const auto& entry) {
-    return !entry.second.obsolete;
-  }));
+  return static_cast<size_t>(std::count_if(
+      on_disk_.begin(), on_disk_.end(), [](const auto& entry) { return !entry.second.obsolete; }));
 }
 
 bool Journal::CompactionDue() const {
   if (compacting_ || compact_never_ || loop_.Now() < compact_not_before_) return false;
   if (compact_now_ || LiveFiles() >= options_.compact_files) return true;
   const uint64_t bytes = LiveBytes();
-  return bytes >= options_.compact_bytes_min &&
-         bytes / options_.compact_ratio >= snapshot_bytes_;
+  return bytes >= options_.compact_bytes_min && bytes / options_.compact_ratio >= snapshot_bytes_;
 }
 
 // Between two writes: the segments so far have nothing that the snapshot does not account for, and

@@ -38,10 +38,9 @@ void JournalLoader::ReadNext() {
     next_ = 0;
     return SyncNext();
   }
-  files_.ReadFile({}, PathOf(names_[next_]), options_.file_bytes_max,
-                  [self = shared_from_this()](Result<std::string> bytes) {
-                    self->OnRead(std::move(bytes));
-                  });
+  files_.ReadFile(
+      {}, PathOf(names_[next_]), options_.file_bytes_max,
+      [self = shared_from_this()](Result<std::string> bytes) { self->OnRead(std::move(bytes)); });
 }
 
 void JournalLoader::OnRead(Result<std::string> bytes) {

@@ -11,8 +11,8 @@ constexpr std::string_view kSegment = "segment-";
 constexpr std::string_view kSnapshot = "snapshot-";
 
 std::string Text(const JournalDamage& damage) {
-  const std::string at = " at byte " + std::to_string(damage.offset) + ", " +
-                         std::to_string(damage.bytes) + " bytes";
+  const std::string at =
+      " at byte " + std::to_string(damage.offset) + ", " + std::to_string(damage.bytes) + " bytes";
   switch (damage.where) {
     case JournalDamage::Where::kHeader:
       return "a bad copy of the header" + at;

@@ -78,8 +78,6 @@ void JournalSegment::OnDone(const Status& status) {
   }
 }
 
-void JournalSegment::Finish(Status status) {
-  std::exchange(done_, nullptr)(std::move(status));
-}
+void JournalSegment::Finish(Status status) { std::exchange(done_, nullptr)(std::move(status)); }
 
 }  // namespace denselet::sync

@@ -1,5 +1,5 @@
-// The journal on a disk that fails, fills up, turns read-only, and loses power at any step: what was
-// told to be durable is there after every restart, in order, and nothing is there that was not
+// The journal on a disk that fails, fills up, turns read-only, and loses power at any step: what
+// was told to be durable is there after every restart, in order, and nothing is there that was not
 // appended. Damage by chance is another matter (tests/sync/journal): here nobody flips bits of what
 // was synced.
 #include <gtest/gtest.h>
@@ -63,9 +63,8 @@ class JournalRun {
  public:
   explicit JournalRun(uint64_t seed) : world_({.seed = seed, .shards = 1}) {
     Random& random = world_.random();
-    disk_.faults() = {.delay_max = Milliseconds(6),
-                      .error = random.Below(3) == 0 ? 0.08 : 0.01,
-                      .garble = 0.5};
+    disk_.faults() = {
+        .delay_max = Milliseconds(6), .error = random.Below(3) == 0 ? 0.08 : 0.01, .garble = 0.5};
     options_.directory = "/var/journal";
     options_.compact_bytes_min = 300 + random.Below(2000);
     options_.compact_ratio = 2;

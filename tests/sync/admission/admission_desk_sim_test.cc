@@ -53,9 +53,9 @@ class DeskRun : private DeskHouse {
            ", annotations: {kubernetes.io/config.source: " + (told.is_static ? "file" : "api") +
            "}}\nspec: {containers: [{name: c, resources: {requests: {cpu: " +
            std::to_string(told.milli) + "m}}" +
-           (told.port > 0 ? ", ports: [{containerPort: 1, hostPort: " + std::to_string(told.port) +
-                                "}]"
-                          : "") +
+           (told.port > 0
+                ? ", ports: [{containerPort: 1, hostPort: " + std::to_string(told.port) + "}]"
+                : "") +
            "}]}";
   }
 
@@ -63,7 +63,8 @@ class DeskRun : private DeskHouse {
     Told told;
     const kube::PodRef pod = RefOf(PodText(i, told));
     const std::string uid = "u" + std::to_string(i);
-    const auto answer = [this, uid, told, life = life_](Result<AdmissionDecision> decision) mutable {
+    const auto answer = [this, uid, told,
+                         life = life_](Result<AdmissionDecision> decision) mutable {
       if (life != life_) return Fail("a dead desk answered");
       if (!decision) return;
       told.outcome = decision->rejected ? decision->rejected->reason : "admitted";
@@ -134,7 +135,8 @@ class DeskRun : private DeskHouse {
     for (uint64_t turn = random.Below(6); turn > 0; --turn) world.Step();
     if (random.Below(120) == 0) RestartSomehow();
     // The books, too: never more than there is, but for what an agent before this one preempted.
-    if (late_.empty() && desk->bookings().Used("cpu") > kCpu) Fail("more cpu is booked than there is");
+    if (late_.empty() && desk->bookings().Used("cpu") > kCpu)
+      Fail("more cpu is booked than there is");
   }
 
   std::map<std::string, Told> told_;

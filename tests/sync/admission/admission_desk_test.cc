@@ -236,8 +236,8 @@ TEST_F(AdmissionDeskTest, WithoutANodeNothingIsAdmitted) {
   Restart();
   desk = nullptr;
   journal = nullptr;
-  AdmissionDesk bare({.loop = world.loop(0), .log = log, .preemptor = preemptor, .nodes = nodes}, {},
-                     *SysctlAllowList::Make({}, std::nullopt));
+  AdmissionDesk bare({.loop = world.loop(0), .log = log, .preemptor = preemptor, .nodes = nodes},
+                     {}, *SysctlAllowList::Make({}, std::nullopt));
   Journal own(world.loop(0), files, world.random(), log, {.directory = "/other"}, bare.Kinds());
   own.Open([&](const JournalReport&) { bare.Start(own); });
   std::string reason;

@@ -41,8 +41,9 @@ TEST(AdmissionRecord, FieldsOfALaterAgentArePassedOver) {
 }
 
 TEST(AdmissionRecord, NoBytesAreTakenForOneThatTheyAreNot) {
-  for (const std::string& bytes : {std::string(), std::string("\x01"), std::string("\x01\x05\x00u", 4),
-                                   EncodeAdmissionGone(PodUid("u"))}) {
+  for (const std::string& bytes :
+       {std::string(), std::string("\x01"), std::string("\x01\x05\x00u", 4),
+        EncodeAdmissionGone(PodUid("u"))}) {
     const auto read = DecodeAdmission(bytes);
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().code(), ErrorCode::kCorrupt);

@@ -82,13 +82,13 @@ class DeskHouse {
   void Restart() {
     desk.reset();
     journal.reset();
-    desk = std::make_unique<AdmissionDesk>(
-        AdmissionPorts{.loop = world.loop(0),
-                       .log = log,
-                       .preemptor = preemptor,
-                       .nodes = nodes,
-                       .plugins = {&plugin}},
-        desk_options, *SysctlAllowList::Make({}, KernelVersion{6, 1}));
+    desk = std::make_unique<AdmissionDesk>(AdmissionPorts{.loop = world.loop(0),
+                                                          .log = log,
+                                                          .preemptor = preemptor,
+                                                          .nodes = nodes,
+                                                          .plugins = {&plugin}},
+                                           desk_options,
+                                           *SysctlAllowList::Make({}, KernelVersion{6, 1}));
     desk->SetNode(NodeOf(kDeskNode));
     journal = std::make_unique<Journal>(world.loop(0), files, world.random(), log, options,
                                         desk->Kinds());

@@ -38,7 +38,8 @@ Verdict Preempt(const PodNeeds& needs, const Bookings& bookings,
     shortages.push_back(*failure.shortage);
   }
   const auto chosen = ChoosePodsToPreempt(needs, bookings.Staying(), shortages);
-  if (!chosen) return {.rejection = {std::string(kUnexpectedAdmissionError), chosen.error().message()}};
+  if (!chosen)
+    return {.rejection = {std::string(kUnexpectedAdmissionError), chosen.error().message()}};
   std::vector<std::string> uids;
   for (const PodUid& uid : *chosen) uids.push_back(uid.value());
   std::sort(uids.begin(), uids.end());
@@ -77,8 +78,8 @@ TEST(AdmissionGolden, VerdictsAreUpstreams) {
     const Verdict verdict = Judge(node, bookings, Decode<kube::core::Pod>(row[2]));
     EXPECT_EQ(verdict.rejection.reason, row[3]) << row[2] << "\n" << row[4];
     // Ours is the end of upstream's where that is a chain of contexts.
-    EXPECT_TRUE(row[4].ends_with(verdict.rejection.message))
-        << verdict.rejection.message << "\n" << row[4];
+    EXPECT_TRUE(row[4].ends_with(verdict.rejection.message)) << verdict.rejection.message << "\n"
+                                                             << row[4];
     EXPECT_EQ(verdict.rejection.message.empty(), row[4].empty());
     EXPECT_EQ(verdict.preempted, row[5]) << row[0] << "\n" << row[1] << "\n" << row[2];
     admitted += row[3].empty() ? 1 : 0;

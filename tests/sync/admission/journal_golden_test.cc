@@ -51,8 +51,9 @@ AdmissionRecord Rejected() {
                   .qos = QosClass::kBurstable,
                   .requests = {{"cpu", 3000}},
                   .reclaimable = {{"cpu", 3000}}};
-  record.rejected = Rejection{
-      "OutOfcpu", "Node didn't have enough resource: cpu, requested: 3000, used: 0, capacity: 2000"};
+  record.rejected =
+      Rejection{"OutOfcpu",
+                "Node didn't have enough resource: cpu, requested: 3000, used: 0, capacity: 2000"};
   record.decided = WallTime(Seconds(1'700'000'001));
   return record;
 }

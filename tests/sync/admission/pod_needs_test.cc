@@ -32,10 +32,10 @@ spec:
   containers:
   - {name: a, resources: {requests: {cpu: 5, ephemeral-storage: 7, example.com/gpu: 1}}}
 )");
-  EXPECT_EQ(needs.requests, (ResourceAmounts{{"cpu", 2250},
-                                             {"memory", 1 << 30},
-                                             {"ephemeral-storage", 17},
-                                             {"example.com/gpu", 1}}));
+  EXPECT_EQ(
+      needs.requests,
+      (ResourceAmounts{
+          {"cpu", 2250}, {"memory", 1 << 30}, {"ephemeral-storage", 17}, {"example.com/gpu", 1}}));
   EXPECT_EQ(needs.reclaimable, (ResourceAmounts{{"cpu", 2250}, {"memory", 1 << 30}}));
 }
 

@@ -81,8 +81,9 @@ TEST(Predicates, ThePlacesForPodsAreCounted) {
   const NodeView node = NodeOf(kNode);
   Bookings bookings;
   for (const char* uid : {"a", "b", "c"}) bookings.Book(NeedsOf(SimplePod(uid, "0")));
-  EXPECT_EQ(FirstFailure(SimplePod("p", "0", "  tolerations: [{operator: Exists}]"), node, bookings),
-            "OutOfpods: Node didn't have enough resource: pods, requested: 1, used: 3, capacity: 3");
+  EXPECT_EQ(
+      FirstFailure(SimplePod("p", "0", "  tolerations: [{operator: Exists}]"), node, bookings),
+      "OutOfpods: Node didn't have enough resource: pods, requested: 1, used: 3, capacity: 3");
 }
 
 TEST(Predicates, StaticPodsStayWhateverTheTaints) {

@@ -45,18 +45,19 @@ TEST(Preemption, TheSmallestThatIsEnoughGoes) {
 }
 
 TEST(Preemption, CheapClassesGoBeforeDearOnes) {
-  const std::deque<PodNeeds> pods = {Pod("g", kGuaranteed, {{"cpu", 100}}),
-                                     Pod("b1", kBurstable, {{"cpu", 60}}),
-                                     Pod("b2", kBurstable, {{"cpu", 60}}), Pod("e", kBestEffort, {})};
+  const std::deque<PodNeeds> pods = {
+      Pod("g", kGuaranteed, {{"cpu", 100}}), Pod("b1", kBurstable, {{"cpu", 60}}),
+      Pod("b2", kBurstable, {{"cpu", 60}}), Pod("e", kBestEffort, {})};
   EXPECT_EQ(Chosen(pods, {{"cpu", 100, 0, 0}}), "b2 b1 ");
   EXPECT_EQ(Chosen(pods, {{"cpu", 200, 0, 0}}), "b2 b1 g ");
   EXPECT_EQ(Chosen(pods, {{"pods", 1, 110, 110}}), "e ");
 }
 
 TEST(Preemption, WhatCannotBeMetPreemptsNobody) {
-  EXPECT_EQ(Chosen({Pod("b", kBurstable, {{"cpu", 60}})}, {{"cpu", 100, 0, 0}, {"memory", 5, 0, 0}}),
-            "no set of running pods found to reclaim resources: [(res: cpu, q: 40), (res: memory, q: "
-            "5), ]");
+  EXPECT_EQ(
+      Chosen({Pod("b", kBurstable, {{"cpu", 60}})}, {{"cpu", 100, 0, 0}, {"memory", 5, 0, 0}}),
+      "no set of running pods found to reclaim resources: [(res: cpu, q: 40), (res: memory, q: "
+      "5), ]");
 }
 
 TEST(Preemption, CriticalOnesGoForHigherPrioritiesOnly) {

@@ -11,8 +11,8 @@ namespace {
 
 std::string Refused(const SysctlAllowList& list, const std::string& name,
                     const std::string& more = "") {
-  const auto pod = PodOf("spec:\n  securityContext: {sysctls: [{name: " + name + ", value: '1'}]}\n" +
-                         more);
+  const auto pod =
+      PodOf("spec:\n  securityContext: {sysctls: [{name: " + name + ", value: '1'}]}\n" + more);
   return list.Refuse(pod).value_or("");
 }
 

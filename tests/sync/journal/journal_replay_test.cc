@@ -45,9 +45,9 @@ TEST(JournalFileName, IsReadAsItIsWritten) {
   EXPECT_EQ(SegmentName(12).Text(), "segment-000000000012");
   EXPECT_EQ(JournalFileName::Parse("segment-000000000012"), SegmentName(12));
   EXPECT_EQ(JournalFileName::Parse("snapshot-1234567890123"), SnapshotName(1234567890123));
-  for (const char* other : {"segment-12", "segment-", "segment-00000000001x", "snapshot", "",
-                            "segment-000000000012.tmp", "snapshot-18446744073709551615",
-                            "segment-0001234567890123"}) {
+  for (const char* other :
+       {"segment-12", "segment-", "segment-00000000001x", "snapshot", "",
+        "segment-000000000012.tmp", "snapshot-18446744073709551615", "segment-0001234567890123"}) {
     EXPECT_FALSE(JournalFileName::Parse(other)) << other;
   }
 }
@@ -92,7 +92,8 @@ TEST(JournalReplay, ADamagedSnapshotAddsWhatItHasAndReplacesNothing) {
 TEST(JournalReplay, AFileThatCannotBeReadIsToldAndPassedOver) {
   JournalReplay replay;
   replay.Add(SegmentName(1), Error(ErrorCode::kIo, "sector gone"));
-  replay.Add(SegmentName(2), std::string("something else entirely, and long enough for a header...."));
+  replay.Add(SegmentName(2),
+             std::string("something else entirely, and long enough for a header...."));
   replay.Add(SegmentName(3), std::string());
   replay.Add(SegmentName(4), Segment({{9, "z"}}));
   const ReplayedJournal journal = replay.Take();

@@ -42,9 +42,9 @@ class JournalTest : public testing::Test {
     journal_.reset();
     keeper_ = {};
     keeper_.live_max = live_max_;
-    journal_ = std::make_unique<Journal>(
-        world_.loop(0), files_, world_.random(), Logger(output_), options_,
-        std::vector<JournalKind>{{kType, version_max, &keeper_}});
+    journal_ = std::make_unique<Journal>(world_.loop(0), files_, world_.random(), Logger(output_),
+                                         options_,
+                                         std::vector<JournalKind>{{kType, version_max, &keeper_}});
     opened_.reset();
     journal_->Open([this](const JournalReport& report) { opened_ = report; });
   }
