@@ -42,6 +42,7 @@ AdmissionDesk::Entry* AdmissionDesk::Find(const PodUid& pod, uint64_t generation
 void AdmissionDesk::Start(Journal& journal) {
   CHECK(journal_ == nullptr);
   journal_ = &journal;
+  WriteGone();
   for (const PodUid& pod : std::exchange(before_start_, {})) {
     const auto found = entries_.find(pod);
     if (found == entries_.end()) continue;
@@ -279,6 +280,7 @@ void AdmissionDesk::OnRecord(const JournalRecordView& record) {
   entry.journalled = true;
   Enter(entry, Stage::kDecided);
   if (entry.record.rejected) return;
+  entry.plugins_asked = ports_.plugins.size();  // they are told of its end
   bookings_.Book(entry.record.needs);
   // Two holders cannot be: but what was decided stays decided.
   if (entry.record.needs.is_static) names_[entry.record.needs.pod.ref].holder = uid;

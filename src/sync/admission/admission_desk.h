@@ -8,8 +8,8 @@
 // A decision is booked when it is made, durable before it is told, and never made again: after a
 // restart it comes back from the journal, booked, and whoever asks about that pod is told the same.
 //
-// Owned by the composition root; lives on one shard. The pods' shards ask and are answered by
-// message. Destroyed, it answers nobody any more.
+// Owned by the composition root, as its journal is, which ends first; lives on one shard. The pods'
+// shards ask and are answered by message. Destroyed, it answers nobody any more.
 #pragma once
 
 #include <cstdint>

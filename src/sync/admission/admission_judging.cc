@@ -10,7 +10,10 @@ namespace denselet::sync {
 
 void AdmissionDesk::Begin(Entry& entry) {
   if (!TakeName(entry)) return Enter(entry, Stage::kWaitingForName);
-  if (entry.question == AdmissionQuestion::kAdopt) return Admit(entry);
+  if (entry.question == AdmissionQuestion::kAdopt) {
+    entry.plugins_asked = ports_.plugins.size();  // they are told of its end
+    return Admit(entry);
+  }
   kube::core::Pod pod;
   // It was parsed once.
   if (!entry.pod->ParseInto(pod)) {

@@ -111,8 +111,8 @@ class DeskRun : private DeskHouse {
     if (world.random().Below(2) == 0) {
       PowerCut();
     } else {
-      desk.reset();
       journal.reset();
+      desk.reset();
       DeskHouse::Run(Milliseconds(60));  // what the dead process had asked for
       Restart();
     }

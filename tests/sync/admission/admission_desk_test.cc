@@ -102,6 +102,17 @@ TEST_F(AdmissionDeskTest, WhatWasReleasedIsNotAdopted) {
   EXPECT_EQ(answers["a"], "admitted, then admitted");
 }
 
+TEST_F(AdmissionDeskTest, PluginsHearOfTheEndOfWhatWasAdopted) {
+  ASSERT_TRUE(Ask(SimplePod("a", "1")));
+  Run();
+  Restart();
+  desk->Release(PodUid("a"));  // not known yet
+  Run();
+  EXPECT_EQ(plugin.released, "");
+  desk->Release(PodUid("a"));
+  EXPECT_EQ(plugin.released, "a ");
+}
+
 TEST_F(AdmissionDeskTest, APodThatComesAgainAfterItsReleaseIsKeptInOrder) {
   ASSERT_TRUE(Ask(SimplePod("a", "1")));
   Run();
@@ -233,9 +244,6 @@ TEST_F(AdmissionDeskTest, WhatRunsAlreadyIsTakenOverWithoutAWord) {
 }
 
 TEST_F(AdmissionDeskTest, WithoutANodeNothingIsAdmitted) {
-  Restart();
-  desk = nullptr;
-  journal = nullptr;
   AdmissionDesk bare({.loop = world.loop(0), .log = log, .preemptor = preemptor, .nodes = nodes},
                      {}, *SysctlAllowList::Make({}, std::nullopt));
   Journal own(world.loop(0), files, world.random(), log, {.directory = "/other"}, bare.Kinds());

@@ -80,8 +80,8 @@ class DeskHouse {
 
   // As a new process would.
   void Restart() {
-    desk.reset();
     journal.reset();
+    desk.reset();
     desk = std::make_unique<AdmissionDesk>(AdmissionPorts{.loop = world.loop(0),
                                                           .log = log,
                                                           .preemptor = preemptor,
@@ -95,8 +95,8 @@ class DeskHouse {
     journal->Open([this](const JournalReport&) { desk->Start(*journal); });
   }
   void PowerCut() {
-    desk.reset();
     journal.reset();
+    desk.reset();
     disk.Crash(world.random());
     Restart();
   }
