@@ -13,6 +13,7 @@
 
 #include "sync/journal/journal.h"
 #include "tests/fakes/capturing_log_sink.h"
+#include "tests/sim/journal/lying_file_system.h"
 #include "tests/sim/seeds.h"
 #include "tests/sim/sim_file_system.h"
 #include "tests/sim/world.h"
@@ -61,7 +62,8 @@ class Book final : public JournalUser {
 
 class JournalRun {
  public:
-  explicit JournalRun(uint64_t seed) : world_({.seed = seed, .shards = 1}) {
+  explicit JournalRun(uint64_t seed, sim::Lie lie = sim::Lie::kNone)
+      : world_({.seed = seed, .shards = 1}), lying_(world_.loop(0), files_, lie) {
     Random& random = world_.random();
     disk_.faults() = {
         .delay_max = Milliseconds(6), .error = random.Below(3) == 0 ? 0.08 : 0.01, .garble = 0.5};
@@ -106,7 +108,7 @@ class JournalRun {
     is_later_ = world_.random().Below(2) == 0;
     std::vector<JournalKind> kinds = {{kPut, 1, book_.get()}};
     if (is_later_) kinds.push_back({kLater, 3, book_.get()});
-    journal_ = std::make_unique<Journal>(world_.loop(0), files_, world_.random(), Logger(output_),
+    journal_ = std::make_unique<Journal>(world_.loop(0), lying_, world_.random(), Logger(output_),
                                          options_, std::move(kinds));
     journal_->Open([this](const JournalReport& report) { OnOpened(report); });
   }
@@ -189,6 +191,7 @@ class JournalRun {
   sim::World world_;
   sim::Disk disk_;
   sim::SimFileSystem files_{world_.loop(0), world_.random(), disk_};
+  sim::LyingFileSystem lying_;
   CapturingLogSink sink_;
   LogVerbosity verbosity_;
   LogOutput output_{.format = {}, .clock = world_.clock(), .verbosity = verbosity_, .sink = sink_};
@@ -220,6 +223,20 @@ TEST(JournalSim, WhatWasDurableIsThereAfterEveryRestart) {
   EXPECT_GT(compactions, 5u);
   EXPECT_GT(told, 100u);
   EXPECT_GT(failures, 5u);
+}
+
+TEST(JournalSim, AForgottenCallIsNoticed) {
+  constexpr uint64_t kSeedsMax = 200;
+  for (const sim::Lie lie :
+       {sim::Lie::kSync, sim::Lie::kSyncDirectory, sim::Lie::kReplaceSynced, sim::Lie::kAppend}) {
+    bool noticed = false;
+    for (uint64_t seed = 1; seed <= kSeedsMax && !noticed; ++seed) {
+      JournalRun run(seed, lie);
+      run.Run();
+      noticed = !run.problem().empty();
+    }
+    EXPECT_TRUE(noticed) << static_cast<int>(lie);
+  }
 }
 
 }  // namespace
