@@ -128,10 +128,12 @@ class JournalRun {
     const uint64_t later = is_later_ ? book_->later : report.foreign_records;
     if (later < later_durable_) Fail("records of a later agent were lost");
     if (later > later_appended_) Fail("records of a later agent were invented");
-    // What is read counts from now on: it is on the disk.
-    durable_ = book_->values;
     appended_ = book_->values;
-    later_durable_ = later_appended_ = later;
+    later_appended_ = later;
+    // What is read counts from now on: it is on the disk, unless trouble was told.
+    if (!report.troubles.empty()) return;
+    durable_ = book_->values;
+    later_durable_ = later;
   }
 
   enum class Power : bool { kKept, kLost };

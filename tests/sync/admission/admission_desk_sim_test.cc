@@ -113,7 +113,7 @@ class DeskRun : private DeskHouse {
     } else {
       journal.reset();
       desk.reset();
-      DeskHouse::Run(Milliseconds(60));  // what the dead process had asked for
+      Pass(Milliseconds(60));  // what the dead process had asked for
       Restart();
     }
   }

@@ -13,7 +13,7 @@ using Stage = AdmissionDesk::Stage;
 
 class AdmissionDeskTest : public testing::Test, protected DeskHouse {
  protected:
-  AdmissionDeskTest() : DeskHouse(21) { Run(); }
+  AdmissionDeskTest() : DeskHouse(21) { Pass(); }
 
   static std::string StaticPod(const std::string& uid, const std::string& name,
                                const std::string& cpu = "100m") {
@@ -28,12 +28,12 @@ class AdmissionDeskTest : public testing::Test, protected DeskHouse {
 TEST_F(AdmissionDeskTest, ADecisionIsDurableBeforeItIsTold) {
   disk.faults().read_only = true;
   ASSERT_TRUE(Ask(SimplePod("a", "1")));
-  Run(Seconds(10));
+  Pass(Seconds(10));
   EXPECT_TRUE(answers.empty());
   EXPECT_EQ(StageOf("a"), Stage::kJournalling);
   EXPECT_EQ(desk->bookings().Used("cpu"), 1000) << "booked when it is made";
   disk.faults().read_only = false;
-  Run(Minutes(1));
+  Pass(Minutes(1));
   EXPECT_EQ(answers["a"], "admitted");
 }
 
@@ -41,7 +41,7 @@ TEST_F(AdmissionDeskTest, WhatComesFirstIsServedFirst) {
   ASSERT_TRUE(Ask(SimplePod("a", "1500m")));
   ASSERT_TRUE(Ask(SimplePod("b", "1")));
   ASSERT_TRUE(Ask(SimplePod("c", "500m")));
-  Run();
+  Pass();
   EXPECT_EQ(answers["a"], "admitted");
   EXPECT_EQ(answers["b"], "OutOfcpu");
   EXPECT_EQ(answers["c"], "admitted");
@@ -52,11 +52,11 @@ TEST_F(AdmissionDeskTest, ASlowPluginHoldsItsOwnPodOnly) {
   ASSERT_TRUE(Ask(SimplePod("slow", "1500m")));
   plugin.holds = false;
   ASSERT_TRUE(Ask(SimplePod("quick", "1500m")));
-  Run();
+  Pass();
   EXPECT_EQ(answers["quick"], "admitted");
   EXPECT_EQ(StageOf("slow"), Stage::kAskingPlugins);
   plugin.held.at(PodUid("slow"))(std::nullopt);
-  Run();
+  Pass();
   EXPECT_EQ(answers["slow"], "OutOfcpu");
   EXPECT_EQ(plugin.released, "slow ") << "what it set aside is given back";
 }
@@ -64,7 +64,7 @@ TEST_F(AdmissionDeskTest, ASlowPluginHoldsItsOwnPodOnly) {
 TEST_F(AdmissionDeskTest, APluginsWordIsTheRejection) {
   plugin.answer = Rejection{"TopologyAffinityError", "Resources cannot be allocated"};
   ASSERT_TRUE(Ask(SimplePod("a", "1")));
-  Run();
+  Pass();
   EXPECT_EQ(answers["a"], "TopologyAffinityError");
   EXPECT_EQ(desk->bookings().pods(), 0);
 }
@@ -72,9 +72,9 @@ TEST_F(AdmissionDeskTest, APluginsWordIsTheRejection) {
 TEST_F(AdmissionDeskTest, AfterARestartDecisionsAreAdoptedAndNeverMadeAgain) {
   ASSERT_TRUE(Ask(SimplePod("a", "1500m")));
   ASSERT_TRUE(Ask(SimplePod("b", "1500m")));
-  Run();
+  Pass();
   PowerCut();
-  Run();
+  Pass();
   EXPECT_EQ(desk->bookings().Used("cpu"), 1500);
   EXPECT_EQ(desk->Unclaimed().size(), 2u);
   // The node has changed; the decisions have not.
@@ -82,7 +82,7 @@ TEST_F(AdmissionDeskTest, AfterARestartDecisionsAreAdoptedAndNeverMadeAgain) {
   answers.clear();
   ASSERT_TRUE(Ask(SimplePod("b", "1500m")));
   ASSERT_TRUE(Ask(SimplePod("a", "1500m")));
-  Run();
+  Pass();
   EXPECT_EQ(answers["a"], "admitted (adopted)");
   EXPECT_EQ(answers["b"], "OutOfcpu (adopted)");
   EXPECT_TRUE(desk->Unclaimed().empty());
@@ -90,24 +90,24 @@ TEST_F(AdmissionDeskTest, AfterARestartDecisionsAreAdoptedAndNeverMadeAgain) {
 
 TEST_F(AdmissionDeskTest, WhatWasReleasedIsNotAdopted) {
   ASSERT_TRUE(Ask(SimplePod("a", "1500m")));
-  Run();
+  Pass();
   desk->Release(PodUid("a"));
-  Run();
+  Pass();
   PowerCut();
-  Run();
+  Pass();
   EXPECT_EQ(desk->size(), 0u);
   EXPECT_EQ(desk->bookings().pods(), 0);
   ASSERT_TRUE(Ask(SimplePod("a", "1500m")));
-  Run();
+  Pass();
   EXPECT_EQ(answers["a"], "admitted, then admitted");
 }
 
 TEST_F(AdmissionDeskTest, PluginsHearOfTheEndOfWhatWasAdopted) {
   ASSERT_TRUE(Ask(SimplePod("a", "1")));
-  Run();
+  Pass();
   Restart();
   desk->Release(PodUid("a"));  // not known yet
-  Run();
+  Pass();
   EXPECT_EQ(plugin.released, "");
   desk->Release(PodUid("a"));
   EXPECT_EQ(plugin.released, "a ");
@@ -115,12 +115,12 @@ TEST_F(AdmissionDeskTest, PluginsHearOfTheEndOfWhatWasAdopted) {
 
 TEST_F(AdmissionDeskTest, APodThatComesAgainAfterItsReleaseIsKeptInOrder) {
   ASSERT_TRUE(Ask(SimplePod("a", "1")));
-  Run();
+  Pass();
   desk->Release(PodUid("a"));
   ASSERT_TRUE(Ask(SimplePod("a", "1")));
-  Run();
+  Pass();
   PowerCut();
-  Run();
+  Pass();
   EXPECT_EQ(desk->bookings().Used("cpu"), 1000);
 }
 
@@ -129,38 +129,38 @@ TEST_F(AdmissionDeskTest, ReleasedWhileItIsDecidedItIsTold) {
   ASSERT_TRUE(Ask(SimplePod("a", "1")));
   EXPECT_EQ(Ask(SimplePod("a", "1")).error().code(), ErrorCode::kAlreadyExists);
   desk->Release(PodUid("a"));
-  Run();
+  Pass();
   EXPECT_EQ(answers["a"], "error: the pod was released");
   plugin.held.at(PodUid("a"))(std::nullopt);  // too late
-  Run();
+  Pass();
   EXPECT_EQ(desk->size(), 0u);
   EXPECT_EQ(answers["a"], "error: the pod was released");
 }
 
 TEST_F(AdmissionDeskTest, PodsAskedForBeforeTheJournalIsReadWaitForIt) {
   ASSERT_TRUE(Ask(SimplePod("a", "1")));
-  Run();
+  Pass();
   Restart();
   answers.clear();
   ASSERT_TRUE(Ask(SimplePod("b", "1500m")));
   EXPECT_EQ(StageOf("b"), Stage::kWaitingForStart);
-  Run();
+  Pass();
   EXPECT_EQ(answers["b"], "OutOfcpu") << "the other one of the journal counts";
 }
 
 TEST_F(AdmissionDeskTest, WhoAsksBeforeTheJournalIsReadIsToldWhatItHas) {
   ASSERT_TRUE(Ask(SimplePod("kept", "1500m")));
   ASSERT_TRUE(Ask(SimplePod("gone", "1")));
-  Run();
+  Pass();
   desk->Release(PodUid("kept"));
   ASSERT_TRUE(Ask(SimplePod("kept", "500m")));
   desk->Release(PodUid("gone"));
-  Run();
+  Pass();
   Restart();
   answers.clear();
   ASSERT_TRUE(Ask(SimplePod("kept", "500m")));
   ASSERT_TRUE(Ask(SimplePod("gone", "1")));
-  Run();
+  Pass();
   EXPECT_EQ(answers["kept"], "admitted (adopted)");
   EXPECT_EQ(answers["gone"], "admitted");
   EXPECT_EQ(desk->bookings().Used("cpu"), 1500);
@@ -168,34 +168,34 @@ TEST_F(AdmissionDeskTest, WhoAsksBeforeTheJournalIsReadIsToldWhatItHas) {
 
 TEST_F(AdmissionDeskTest, OldLabelsAreLookedUpAgain) {
   ASSERT_TRUE(Ask(SimplePod("a", "1", "  nodeSelector: {zone: b}")));
-  Run();
+  Pass();
   EXPECT_EQ(answers["a"], "NodeAffinity") << "the API server is away";
   EXPECT_EQ(nodes.fetches, 1);
   nodes.node = NodeOf(
       "metadata: {name: here, labels: {zone: b}}\nstatus: {allocatable: {cpu: 2, pods: 10}}");
   ASSERT_TRUE(Ask(SimplePod("b", "1", "  nodeSelector: {zone: b}")));
-  Run();
+  Pass();
   EXPECT_EQ(answers["b"], "admitted");
   ASSERT_TRUE(Ask(SimplePod("c", "9", "  nodeSelector: {zone: b}")));
-  Run();
+  Pass();
   EXPECT_EQ(nodes.fetches, 2) << "not when something else is wrong, too";
 }
 
 TEST_F(AdmissionDeskTest, ACriticalPodIsAdmittedWhenOthersHaveMadeRoom) {
   ASSERT_TRUE(Ask(SimplePod("a", "1")));
   ASSERT_TRUE(Ask(SimplePod("b", "1")));
-  Run();
+  Pass();
   ASSERT_TRUE(Ask(StaticPod("critical", "dns", "800m")));
-  Run();
+  Pass();
   EXPECT_EQ(preemptor.asked, "b ");
   EXPECT_EQ(StageOf("critical"), Stage::kPreempting);
   EXPECT_FALSE(answers.contains("critical"));
   // What is on its way to be free is taken already.
   ASSERT_TRUE(Ask(SimplePod("c", "500m")));
-  Run();
+  Pass();
   EXPECT_EQ(answers["c"], "OutOfcpu");
   desk->Release(PodUid("b"));
-  Run();
+  Pass();
   EXPECT_EQ(answers["critical"], "admitted");
   EXPECT_EQ(desk->bookings().Used("cpu"), 1800);
 }
@@ -203,17 +203,17 @@ TEST_F(AdmissionDeskTest, ACriticalPodIsAdmittedWhenOthersHaveMadeRoom) {
 TEST_F(AdmissionDeskTest, ACriticalPodDoesNotWaitForEverForWhatWillNotGo) {
   ASSERT_TRUE(Ask(StaticPod("x", "x", "100m")));
   ASSERT_TRUE(Ask(SimplePod("a", "1900m", "  terminationGracePeriodSeconds: 20\n")));
-  Run();
+  Pass();
   ASSERT_TRUE(Ask(StaticPod("critical", "dns", "800m")));
-  Run(Seconds(28));
+  Pass(Seconds(28));
   EXPECT_FALSE(answers.contains("critical"));
-  Run(Seconds(4));
+  Pass(Seconds(4));
   EXPECT_EQ(answers["critical"], "admitted");
 }
 
 TEST_F(AdmissionDeskTest, ACriticalPodForWhichThereIsNoRoomIsRejectedInUpstreamsWords) {
   ASSERT_TRUE(Ask(StaticPod("critical", "dns", "5")));
-  Run();
+  Pass();
   EXPECT_EQ(desk->Describe(PodUid("critical"))->rejected,
             (Rejection{"UnexpectedAdmissionError",
                        "Unexpected error while attempting to recover from admission failure: "
@@ -223,22 +223,22 @@ TEST_F(AdmissionDeskTest, ACriticalPodForWhichThereIsNoRoomIsRejectedInUpstreams
 
 TEST_F(AdmissionDeskTest, StaticPodsOfOneNameComeOneAfterTheOther) {
   ASSERT_TRUE(Ask(StaticPod("one", "dns", "1500m")));
-  Run();
+  Pass();
   ASSERT_TRUE(Ask(StaticPod("two", "dns", "1500m")));
   ASSERT_TRUE(Ask(StaticPod("three", "dns", "1500m")));
-  Run();
+  Pass();
   EXPECT_EQ(answers["one"], "admitted");
   EXPECT_EQ(StageOf("two"), Stage::kWaitingForName);
   desk->Release(PodUid("two"));
   desk->Release(PodUid("one"));
-  Run();
+  Pass();
   EXPECT_EQ(answers["three"], "admitted");
   EXPECT_EQ(answers["two"], "error: the pod was released");
 }
 
 TEST_F(AdmissionDeskTest, WhatRunsAlreadyIsTakenOverWithoutAWord) {
   ASSERT_TRUE(Ask(SimplePod("a", "50"), AdmissionQuestion::kAdopt));
-  Run();
+  Pass();
   EXPECT_EQ(answers["a"], "admitted");
   EXPECT_EQ(desk->bookings().Used("cpu"), 50'000);
 }
@@ -251,14 +251,14 @@ TEST_F(AdmissionDeskTest, WithoutANodeNothingIsAdmitted) {
   std::string reason;
   ASSERT_TRUE(bare.Ask(RefOf(SimplePod("a", "1")), AdmissionQuestion::kDecide,
                        [&](Result<AdmissionDecision> d) { reason = d->rejected->reason; }));
-  Run();
+  Pass();
   EXPECT_EQ(reason, "InvalidNodeInfo");
 }
 
 TEST_F(AdmissionDeskTest, ItsBoundIsTold) {
   desk_options.pods_max = 2;
   Restart();
-  Run();
+  Pass();
   ASSERT_TRUE(Ask(SimplePod("a", "1m")));
   ASSERT_TRUE(Ask(SimplePod("b", "1m")));
   EXPECT_EQ(Ask(SimplePod("c", "1m")).error().code(), ErrorCode::kOverloaded);

@@ -100,7 +100,7 @@ class DeskHouse {
     disk.Crash(world.random());
     Restart();
   }
-  void Run(Duration d = Seconds(1)) { world.RunUntil(world.clock().Now() + d); }
+  void Pass(Duration d = Seconds(1)) { world.RunUntil(world.clock().Now() + d); }
 
   // What was answered stands in `answers`, by uid.
   Status Ask(const std::string& yaml, AdmissionQuestion question = AdmissionQuestion::kDecide) {

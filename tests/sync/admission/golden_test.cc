@@ -18,8 +18,8 @@ namespace denselet::sync {
 namespace {
 
 struct Verdict {
-  Rejection rejection;  // empty: admitted
-  std::string preempted;
+  Rejection rejection = {};  // empty: admitted
+  std::string preempted = {};
 };
 
 template <class T>
