@@ -1,5 +1,5 @@
 // Command admission prints what the kubelet's own admission makes of random pods on random nodes: "admission SEED ROWS".
-// tests/sync/admission/golden/verdicts.txt is its output ("admission 1 400"). A row: the node; the pods that are there; the
+// tests/sync/admission/golden/verdicts.txt is its output ("admission 1 300"). A row: the node; the pods that are there; the
 // pod; reason and message of its rejection, both empty if it is taken; the pods that were preempted for it.
 package main
 
@@ -41,7 +41,6 @@ func main() {
 	}
 }
 
-// Of all scalar resources at most one may be short: upstream looks at them in the order of a map.
 type random struct{ *rand.Rand }
 
 func (r *random) chance(percent int) bool { return r.Intn(100) < percent }
@@ -69,11 +68,10 @@ func (r *random) requirements() v1.ResourceRequirements {
 	return req
 }
 
-func (r *random) container(name string, scalars bool) v1.Container {
+func (r *random) container(name, scalar string) v1.Container {
 	c := v1.Container{Name: name, Resources: r.requirements()}
-	if scalars {
-		name := v1.ResourceName(r.of("example.com/gpu", "example.com/unknown", "hugepages-2Mi"))
-		c.Resources.Requests[name] = resource.MustParse(r.of("1", "2", "3"))
+	if scalar != "" {
+		c.Resources.Requests[v1.ResourceName(scalar)] = resource.MustParse(r.of("1", "2", "3"))
 	}
 	if r.chance(25) {
 		c.Ports = []v1.ContainerPort{{
@@ -86,18 +84,23 @@ func (r *random) container(name string, scalars bool) v1.Container {
 	return c
 }
 
-func (r *random) pod(name string, scalars bool) *v1.Pod {
+func (r *random) pod(name string, scalars int) *v1.Pod {
+	// One at most: upstream looks at them in the order of a map.
+	scalar := ""
+	if r.chance(scalars) {
+		scalar = r.of("example.com/gpu", "example.com/unknown", "hugepages-2Mi")
+	}
 	pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns", UID: types.UID(name)}}
 	always := v1.ContainerRestartPolicyAlways
 	for i := range r.Intn(3) {
-		c := r.container("i"+strconv.Itoa(i), scalars && r.chance(30))
+		c := r.container("i"+strconv.Itoa(i), r.of("", "", scalar))
 		if r.chance(50) {
 			c.RestartPolicy = &always
 		}
 		pod.Spec.InitContainers = append(pod.Spec.InitContainers, c)
 	}
 	for i := range 1 + r.Intn(2) {
-		pod.Spec.Containers = append(pod.Spec.Containers, r.container("c"+strconv.Itoa(i), scalars && i == 0))
+		pod.Spec.Containers = append(pod.Spec.Containers, r.container("c"+strconv.Itoa(i), scalar))
 	}
 	if r.chance(20) {
 		pod.Spec.Overhead = r.amounts(60)
@@ -222,9 +225,9 @@ func (r *random) row() {
 	node := r.node()
 	var others []*v1.Pod
 	for i := range r.Intn(6) {
-		others = append(others, r.pod("p"+strconv.Itoa(i), r.chance(20)))
+		others = append(others, r.pod("p"+strconv.Itoa(i), 20))
 	}
-	pod := r.pod("new", r.chance(30))
+	pod := r.pod("new", 30)
 	r.placement(pod)
 	// Texts first: upstream writes into the node's labels.
 	row := []string{text(node), text(others), text(pod)}
