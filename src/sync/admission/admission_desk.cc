@@ -51,7 +51,7 @@ void AdmissionDesk::Start(Journal& journal) {
       Begin(entry);
     } else if (entry.answer) {
       entry.pod = {};
-      TellLater(entry, AdmissionDecision{entry.record.rejected, entry.adopted});
+      LaterIfThere(pod, entry.generation, &AdmissionDesk::Tell);
     }
   }
 }
@@ -61,12 +61,12 @@ Status AdmissionDesk::Ask(const kube::PodRef& pod, AdmissionQuestion question, A
   const auto found = entries_.find(uid);
   if (found != entries_.end()) {
     Entry& known = found->second;
-    if (known.stage != Stage::kDecided) {
+    if (known.stage != Stage::kDecided || known.answer) {
       return Error(ErrorCode::kAlreadyExists, "the pod's admission is being decided");
     }
     known.claimed = true;
     known.answer = std::move(answer);
-    TellLater(known, AdmissionDecision{known.record.rejected, known.adopted});
+    LaterIfThere(uid, known.generation, &AdmissionDesk::Tell);
     return Ok();
   }
   if (entries_.size() >= options_.pods_max) {
@@ -74,8 +74,8 @@ Status AdmissionDesk::Ask(const kube::PodRef& pod, AdmissionQuestion question, A
   }
   kube::core::Pod parsed;
   if (const Status read = pod->ParseInto(parsed); !read) {
-    ports_.loop.Post([answer = std::move(answer), error = read.error()]() mutable {
-      answer(error.With("admit pod"));
+    ports_.loop.Post([self = self_, answer = std::move(answer), error = read.error()]() mutable {
+      if (*self != nullptr) answer(error.With("admit pod"));
     });
     return Ok();
   }
@@ -107,7 +107,11 @@ void AdmissionDesk::Release(const PodUid& pod) {
   entries_.erase(found);
   preempting_.erase(pod);
   ports_.loop.Disarm(entry.timer);
-  if (entry.answer) TellLater(entry, Error(ErrorCode::kCancelled, "the pod was released"));
+  if (entry.answer) {
+    ports_.loop.Post([self = self_, answer = std::move(entry.answer)]() mutable {
+      if (*self != nullptr) answer(Error(ErrorCode::kCancelled, "the pod was released"));
+    });
+  }
   bookings_.Unbook(pod);
   for (size_t i = 0; i < entry.plugins_asked; ++i) ports_.plugins[i]->Release(pod);
   if (entry.journalled) {
@@ -221,16 +225,13 @@ void AdmissionDesk::Record(Entry& entry) {
 
 void AdmissionDesk::Decided(Entry& entry) {
   Enter(entry, Stage::kDecided);
+  Tell(entry);
+}
+
+void AdmissionDesk::Tell(Entry& entry) {
   if (Answer answer = std::exchange(entry.answer, nullptr)) {
     answer(AdmissionDecision{entry.record.rejected, entry.adopted});
   }
-}
-
-void AdmissionDesk::TellLater(Entry& entry, Result<AdmissionDecision> decision) {
-  ports_.loop.Post([self = self_, answer = std::exchange(entry.answer, nullptr),
-                    decision = std::move(decision)]() mutable {
-    if (*self != nullptr) answer(std::move(decision));
-  });
 }
 
 std::optional<AdmissionDesk::Report> AdmissionDesk::Describe(const PodUid& pod) const {

@@ -104,7 +104,7 @@ class AdmissionDesk final : public JournalUser {
 
   // Answered once, in a later turn. A decision that there is already is told again. Errors of the
   // answer: kCorrupt, the pod cannot be read; kCancelled, it was released meanwhile. Refused:
-  // kOverloaded, and kAlreadyExists while the first question about the pod is not answered.
+  // kOverloaded, and kAlreadyExists while another question about the pod is not answered.
   Status Ask(const kube::PodRef& pod, AdmissionQuestion question, Answer answer);
   // The pod's shard has taken it over.
   void Confirm(const PodUid& pod);
@@ -165,7 +165,7 @@ class AdmissionDesk final : public JournalUser {
   void Admit(Entry& entry);
   void Record(Entry& entry);
   void Decided(Entry& entry);
-  void TellLater(Entry& entry, Result<AdmissionDecision> decision);
+  void Tell(Entry& entry);
   void Forget(const PodUid& pod);
   void WriteGone();
   bool TakeName(Entry& entry);

@@ -137,6 +137,15 @@ TEST_F(AdmissionDeskTest, ReleasedWhileItIsDecidedItIsTold) {
   EXPECT_EQ(answers["a"], "error: the pod was released");
 }
 
+TEST_F(AdmissionDeskTest, AfterItsReleaseNobodyIsToldThatItIsAdmitted) {
+  ASSERT_TRUE(Ask(SimplePod("a", "1")));
+  Pass();
+  ASSERT_TRUE(Ask(SimplePod("a", "1")));
+  desk->Release(PodUid("a"));
+  Pass();
+  EXPECT_EQ(answers["a"], "admitted, then error: the pod was released");
+}
+
 TEST_F(AdmissionDeskTest, PodsAskedForBeforeTheJournalIsReadWaitForIt) {
   ASSERT_TRUE(Ask(SimplePod("a", "1")));
   Pass();
