@@ -49,7 +49,7 @@ void AdmissionDesk::Start(Journal& journal) {
     Entry& entry = found->second;
     if (entry.stage == Stage::kWaitingForStart) {
       Begin(entry);
-    } else if (entry.answer) {
+    } else if (entry.stage == Stage::kDecided && entry.answer) {
       entry.pod = {};
       LaterIfThere(pod, entry.generation, &AdmissionDesk::Tell);
     }

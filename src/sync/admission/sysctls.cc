@@ -107,8 +107,9 @@ std::optional<std::string> SysctlAllowList::RefuseOne(const std::string& name,
 }
 
 std::optional<std::string> SysctlAllowList::Refuse(const kube::core::Pod& pod) const {
-  for (const auto& sysctl : pod.spec().securitycontext().sysctls()) {
-    const auto refused = RefuseOne(Normalized(sysctl.name()), pod.spec());
+  const auto& context = pod.spec().securitycontext();
+  for (int i = 0; i < context.sysctls_size(); ++i) {
+    const auto refused = RefuseOne(Normalized(context.sysctls(i).name()), pod.spec());
     if (refused) return "forbidden sysctl: " + *refused;
   }
   return std::nullopt;

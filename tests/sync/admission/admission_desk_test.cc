@@ -175,6 +175,16 @@ TEST_F(AdmissionDeskTest, WhoAsksBeforeTheJournalIsReadIsToldWhatItHas) {
   EXPECT_EQ(desk->bookings().Used("cpu"), 1500);
 }
 
+TEST_F(AdmissionDeskTest, AskedReleasedAndAskedAgainBeforeItsStartItIsDecidedOnce) {
+  Restart();
+  ASSERT_TRUE(Ask(SimplePod("a", "1")));
+  desk->Release(PodUid("a"));
+  ASSERT_TRUE(Ask(SimplePod("a", "1")));
+  Pass();
+  EXPECT_EQ(answers["a"], "error: the pod was released, then admitted");
+  EXPECT_EQ(desk->bookings().pods(), 1);
+}
+
 TEST_F(AdmissionDeskTest, OldLabelsAreLookedUpAgain) {
   ASSERT_TRUE(Ask(SimplePod("a", "1", "  nodeSelector: {zone: b}")));
   Pass();
