@@ -24,8 +24,9 @@ std::shared_ptr<JournalSegment> JournalSegment::Make(reactor::FileSystem& files,
       new JournalSegment(files, std::move(directory), std::move(path)));
 }
 
+// With a call under way it dies because the loop does, and the file system may be gone already.
 JournalSegment::~JournalSegment() {
-  if (file_) files_.Close(*file_);
+  if (file_ && !done_) files_.Close(*file_);
 }
 
 void JournalSegment::Write(std::string data, reactor::Done<Unit> done) {
