@@ -42,6 +42,13 @@ AdmissionDesk::Entry* AdmissionDesk::Find(const PodUid& pod, uint64_t generation
 void AdmissionDesk::Start(Journal& journal) {
   CHECK(journal_ == nullptr);
   journal_ = &journal;
+  for (const PodUid& pod : std::exchange(early_releases_, {})) {
+    const auto found = entries_.find(pod);
+    if (found == entries_.end() || !found->second.journalled) continue;
+    for (AdmissionPlugin* plugin : ports_.plugins) plugin->Release(pod);
+    gone_.push_back(pod);
+    Forget(pod);
+  }
   WriteGone();
   for (const PodUid& pod : std::exchange(before_start_, {})) {
     const auto found = entries_.find(pod);
@@ -102,6 +109,9 @@ void AdmissionDesk::Confirm(const PodUid& pod) {
 
 void AdmissionDesk::Release(const PodUid& pod) {
   const auto found = entries_.find(pod);
+  // The journal may still tell of it.
+  if (journal_ == nullptr && early_releases_.size() < options_.pods_max)
+    early_releases_.insert(pod);
   if (found == entries_.end()) return;
   Entry entry = std::move(found->second);
   entries_.erase(found);

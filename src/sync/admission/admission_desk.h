@@ -183,6 +183,7 @@ class AdmissionDesk final : public JournalUser {
   std::set<PodUid> preempting_;  // those in that stage
   std::map<ObjectRef, StaticName> names_;
   std::deque<PodUid> before_start_;
+  std::set<PodUid> early_releases_;  // before the start; bounded by pods_max
   std::deque<PodUid> gone_;  // to be written
   reactor::TimerId gone_timer_ = {};
   uint64_t next_generation_ = 1;
