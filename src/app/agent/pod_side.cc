@@ -40,13 +40,9 @@ class PodSide::OnShard final : public sync::PodShardUser, public sync::ShardRout
                    KV("phase", sync::PhaseName(worker.state().phase)),
                    KV("waitsFor", sync::WaitName(worker.waits().what)));
   }
-  void OnPodGone(const sync::PodIdentity& pod) override {
-    log_.Info("Pod is gone", KV("pod", pod.ref.ToString()), KV("podUID", pod.uid.value()));
-  }
-  void OnPodFault(const sync::PodWorker& worker, const Error& error) override {
-    log_.Error(error, "Pod worker failed, it begins again after a pause",
-               KV("pod", worker.pod().ref.ToString()), KV("podUID", worker.pod().uid.value()));
-  }
+  // PodShard logs both.
+  void OnPodGone(const sync::PodIdentity&) override {}
+  void OnPodFault(const sync::PodWorker&, const Error&) override {}
 
  private:
   reactor::Shard& shard_;
