@@ -60,6 +60,11 @@ std::vector<kube::PodRef> MirrorPods::Orphans() const {
   return orphans;
 }
 
+kube::PodRef MirrorPods::OrphanOf(const ObjectRef& name) const {
+  const auto found = mirrors_.find(name);
+  return found == mirrors_.end() || statics_.contains(name) ? kube::PodRef() : found->second;
+}
+
 std::string_view MirrorPods::RunsAs(std::string_view uid) const {
   const auto mirror = mirror_names_.find(uid);
   if (mirror == mirror_names_.end()) return uid;

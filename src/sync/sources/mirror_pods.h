@@ -44,6 +44,8 @@ class MirrorPods {
   // Mirrors of static pods that are no more, by name: to be deleted. Meaningful only when the
   // sources of static pods are ready.
   std::vector<kube::PodRef> Orphans() const;
+  // The same of one name; empty: there is none.
+  kube::PodRef OrphanOf(const ObjectRef& name) const;
 
   // The uid under which the pod runs: of a mirror that of its static pod, of others their own.
   std::string_view RunsAs(std::string_view uid) const;

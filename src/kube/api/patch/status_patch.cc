@@ -41,7 +41,8 @@ Json::List ReplacingAddresses(const Json* status) {
 
 Result<std::optional<std::string>> MakePodStatusPatch(std::string_view uid,
                                                       const core::PodStatus& before,
-                                                      const core::PodStatus& after) {
+                                                      const core::PodStatus& after,
+                                                      std::string_view resource_version) {
   const auto old_status = ToJson(before), new_status = ToJson(after);
   for (const auto* status : {&old_status, &new_status}) {
     if (!*status) return status->error().With("patch a pod's status");
@@ -51,7 +52,9 @@ Result<std::optional<std::string>> MakePodStatusPatch(std::string_view uid,
   if (!change) return change.error().With("patch a pod's status");
   if (change->empty()) return std::optional<std::string>();
   Json::Object patch = ObjectOf("status", std::move(*change));
-  patch.emplace("metadata", ObjectOf("uid", uid));
+  Json::Object metadata = ObjectOf("uid", uid);
+  if (!resource_version.empty()) metadata.emplace("resourceVersion", Json(resource_version));
+  patch.emplace("metadata", std::move(metadata));
   return std::optional(Json(std::move(patch)).ToString());
 }
 

@@ -85,5 +85,14 @@ TEST(StatusPatch, TheUidIsTextLikeAnyOther) {
             R"({"metadata":{"uid":"a\"b\u003c"},"status":{"phase":"Running"}})");
 }
 
+TEST(StatusPatch, NamesTheVersionThatItStartsFromIfThereIsOne) {
+  core::PodStatus before, after;
+  after.set_phase("Running");
+  const auto patch = MakePodStatusPatch("u", before, after, "17");
+  ASSERT_TRUE(patch && *patch);
+  EXPECT_EQ(**patch,
+            R"({"metadata":{"resourceVersion":"17","uid":"u"},"status":{"phase":"Running"}})");
+}
+
 }  // namespace
 }  // namespace denselet::kube

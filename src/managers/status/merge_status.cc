@@ -1,0 +1,156 @@
+#include "managers/status/merge_status.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "kube/api/codec/codec.h"
+#include "kube/api/types.h"
+
+namespace denselet::managers {
+namespace {
+
+namespace core = kube::core;
+using sync::IsOwnCondition;
+using sync::IsTerminalPhase;
+using sync::kDisruptionTarget;
+
+core::PodCondition* Find(core::PodStatus& status, std::string_view type) {
+  for (core::PodCondition& condition : *status.mutable_conditions()) {
+    if (condition.type() == type) return &condition;
+  }
+  return nullptr;
+}
+
+const core::PodCondition* Find(const core::PodStatus& status, std::string_view type) {
+  for (const core::PodCondition& condition : status.conditions()) {
+    if (condition.type() == type) return &condition;
+  }
+  return nullptr;
+}
+
+bool IsTrue(const core::PodStatus& status, std::string_view type) {
+  const core::PodCondition* condition = Find(status, type);
+  return condition && condition->status() == "True";
+}
+
+void SetTransition(core::PodCondition& condition, const core::PodStatus& before, WallTime now) {
+  const core::PodCondition* old = Find(before, condition.type());
+  if (old && old->status() == condition.status()) {
+    *condition.mutable_lasttransitiontime() = old->lasttransitiontime();
+    return;
+  }
+  condition.mutable_lasttransitiontime()->set_seconds(ToTimestamp(now).seconds);
+  condition.mutable_lasttransitiontime()->set_nanos(0);
+}
+
+// A pod that has ended is not ready, also where its status was made before that was known.
+void ForceNotReady(const core::Pod& shown, WallTime now, core::PodStatus& merged) {
+  if (!IsTrue(merged, "Ready") && !IsTrue(merged, "ContainersReady")) return;
+  for (const std::string_view type : {"ContainersReady", "Ready"}) {
+    core::PodCondition* condition = Find(merged, type);
+    if (!condition) condition = merged.add_conditions();
+    condition->Clear();
+    condition->set_type(std::string(type));
+    condition->set_status("False");
+    condition->set_reason(merged.phase() == "Failed" ? "PodFailed" : "PodCompleted");
+    const int64_t generation = shown.metadata().generation();
+    if (generation != 0) condition->set_observedgeneration(generation);
+    SetTransition(*condition, shown.status(), now);
+  }
+}
+
+core::PodStatus Sorted(const core::PodStatus& status) {
+  core::PodStatus sorted = status;
+  std::stable_sort(sorted.mutable_conditions()->pointer_begin(),
+                   sorted.mutable_conditions()->pointer_end(),
+                   [](const auto* a, const auto* b) { return a->type() < b->type(); });
+  return sorted;
+}
+
+// Whether a container is on its way without a word that people should read.
+bool IsUneventful(const core::ContainerStatus& container, bool init) {
+  if (container.restartcount() > 0 || container.laststate().has_terminated()) return false;
+  const core::ContainerState& state = container.state();
+  if (state.has_running()) return true;
+  if (state.has_terminated()) return init && state.terminated().exitcode() == 0;
+  const std::string& reason = state.waiting().reason();
+  return state.waiting().message().empty() &&
+         (reason.empty() || reason == "ContainerCreating" || reason == "PodInitializing");
+}
+
+bool IsOrdinaryStart(const core::Pod& shown, const core::PodStatus& merged) {
+  if (merged.phase() != "Pending" || !merged.reason().empty() || !merged.message().empty()) {
+    return false;
+  }
+  // A pod that once ran does not start.
+  const std::string& before = shown.status().phase();
+  if (!before.empty() && before != "Pending") return false;
+  const auto all = [](const auto& containers, bool init) {
+    return std::ranges::all_of(
+        containers, [init](const auto& container) { return IsUneventful(container, init); });
+  };
+  return all(merged.initcontainerstatuses(), true) && all(merged.containerstatuses(), false) &&
+         all(merged.ephemeralcontainerstatuses(), false);
+}
+
+}  // namespace
+
+core::PodStatus MergeStatus(const core::Pod& shown, const core::PodStatus& ours,
+                            sync::MayRun may_run, WallTime now) {
+  const core::PodStatus& before = shown.status();
+  core::PodStatus merged = ours;
+  const bool ends = !IsTerminalPhase(before.phase()) && IsTerminalPhase(ours.phase());
+  merged.clear_conditions();
+  for (const core::PodCondition& condition : before.conditions()) {
+    if (!IsOwnCondition(condition.type())) *merged.add_conditions() = condition;
+  }
+  for (const core::PodCondition& condition : ours.conditions()) {
+    if (IsOwnCondition(condition.type())) *merged.add_conditions() = condition;
+    // Told with the end and not before: until then it may be that the pod ends in another way.
+    if (condition.type() != kDisruptionTarget || !ends || may_run == sync::MayRun::kYes) continue;
+    core::PodCondition* place = Find(merged, kDisruptionTarget);
+    if (!place) place = merged.add_conditions();
+    *place = condition;
+    SetTransition(*place, before, now);
+  }
+  // Not ours.
+  *merged.mutable_resourceclaimstatuses() = before.resourceclaimstatuses();
+  *merged.mutable_nodeallocatableresourceclaimstatuses() =
+      before.nodeallocatableresourceclaimstatuses();
+  merged.clear_extendedresourceclaimstatus();
+  if (before.has_extendedresourceclaimstatus()) {
+    *merged.mutable_extendedresourceclaimstatus() = before.extendedresourceclaimstatus();
+  }
+  merged.set_nominatednodename(before.nominatednodename());
+
+  if (ends && may_run == sync::MayRun::kYes) {
+    merged.set_phase(before.phase());
+    merged.set_reason(before.reason());
+    merged.set_message(before.message());
+  }
+  // The server does not take a smaller number, nor a pod that has ended back to life.
+  if (before.observedgeneration() > merged.observedgeneration()) {
+    merged.set_observedgeneration(before.observedgeneration());
+  }
+  if (IsTerminalPhase(before.phase())) merged.set_phase(before.phase());
+  if (IsTerminalPhase(merged.phase())) ForceNotReady(shown, now, merged);
+  return merged;
+}
+
+bool SameStatus(const core::PodStatus& a, const core::PodStatus& b) {
+  const core::PodStatus sorted_a = Sorted(a);
+  const core::PodStatus sorted_b = Sorted(b);
+  if (kube::EncodeWire(sorted_a) == kube::EncodeWire(sorted_b)) return true;
+  // To JSON, and so to a patch, a zero and nothing are the same.
+  return kube::EncodeJson(sorted_a) == kube::EncodeJson(sorted_b);
+}
+
+Urgency UrgencyOf(const core::Pod& shown, const core::PodStatus& merged) {
+  if (shown.metadata().has_deletiontimestamp() || IsTerminalPhase(merged.phase())) {
+    return Urgency::kEnd;
+  }
+  if (IsTrue(shown.status(), "Ready") != IsTrue(merged, "Ready")) return Urgency::kReadiness;
+  return IsOrdinaryStart(shown, merged) ? Urgency::kMayWait : Urgency::kNormal;
+}
+
+}  // namespace denselet::managers

@@ -1,0 +1,94 @@
+#include "sync/status/pod_ips.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kube/api/types.h"
+
+namespace denselet::sync {
+namespace {
+
+namespace core = kube::core;
+
+struct Address {
+  bool ipv6 = false;
+  std::string text = {};  // canonical
+};
+
+std::optional<Address> ReadAddress(const std::string& text) {
+  char out[INET6_ADDRSTRLEN];
+  in_addr v4;
+  if (inet_pton(AF_INET, text.c_str(), &v4) == 1) {
+    return Address{.text = inet_ntop(AF_INET, &v4, out, sizeof out)};
+  }
+  in6_addr v6;
+  if (inet_pton(AF_INET6, text.c_str(), &v6) != 1) return std::nullopt;
+  if (IN6_IS_ADDR_V4MAPPED(&v6)) {
+    return Address{.text = inet_ntop(AF_INET, &v6.s6_addr[12], out, sizeof out)};
+  }
+  return Address{.ipv6 = true, .text = inet_ntop(AF_INET6, &v6, out, sizeof out)};
+}
+
+// The first of each family, the node's family first.
+std::vector<std::string> ByPreference(const std::vector<std::string>& ips, bool prefers_ipv6) {
+  std::vector<std::string> chosen;
+  for (const bool ipv6 : {prefers_ipv6, !prefers_ipv6}) {
+    for (const std::string& ip : ips) {
+      const auto address = ReadAddress(ip);
+      if (!address || address->ipv6 != ipv6) continue;
+      chosen.push_back(address->text);
+      break;
+    }
+  }
+  return chosen;
+}
+
+std::vector<std::string> OfSandbox(const StatusInput& input, const core::PodStatus& old) {
+  const auto& sandboxes = input.seen.sandboxes;
+  const auto ready = [](const ObservedSandbox& each) { return each.state == SandboxState::kReady; };
+  if (!sandboxes.empty() && ready(sandboxes.front()) && !sandboxes.front().ips.empty()) {
+    return ByPreference(sandboxes.front().ips, input.node.prefers_ipv6);
+  }
+  if (std::ranges::any_of(sandboxes, ready)) return {};
+  std::vector<std::string> told;
+  for (const auto& ip : old.podips()) told.push_back(ip.ip());
+  return told;
+}
+
+// The node may have become one of two families since.
+std::vector<std::string> OfNode(const StatusInput& input, const core::PodStatus& old) {
+  const std::vector<std::string>& hosts = input.node.host_ips;
+  std::vector<std::string> ips;
+  for (const auto& ip : old.podips()) ips.push_back(ip.ip());
+  if (ips.empty() && !hosts.empty()) ips.push_back(hosts.front());
+  if (ips.size() == 1 && hosts.size() == 2) {
+    const auto mine = ReadAddress(ips.front());
+    const auto second = ReadAddress(hosts.back());
+    if (mine && second && mine->ipv6 != second->ipv6) ips.push_back(hosts.back());
+  }
+  return ips;
+}
+
+}  // namespace
+
+void SetAddresses(const StatusInput& input, const core::PodStatus& old, core::PodStatus& out) {
+  const std::vector<std::string>& hosts = input.node.host_ips;
+  if (!hosts.empty()) {
+    out.set_hostip(hosts.front());
+    for (const std::string& ip : hosts) out.add_hostips()->set_ip(ip);
+  } else if (!old.hostip().empty()) {
+    out.set_hostip(old.hostip());
+    *out.mutable_hostips() = old.hostips();
+  }
+  const bool of_node = input.plan.network == NetworkMode::kNode;
+  for (const std::string& ip : of_node ? OfNode(input, old) : OfSandbox(input, old)) {
+    out.add_podips()->set_ip(ip);
+  }
+  if (out.podips_size() > 0) out.set_podip(out.podips(0).ip());
+}
+
+}  // namespace denselet::sync

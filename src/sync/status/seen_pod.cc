@@ -1,0 +1,39 @@
+#include "sync/status/seen_pod.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace denselet::sync {
+namespace {
+
+template <class Object>
+void Put(std::vector<Object>& objects, const Object& newer) {
+  const auto same = std::ranges::find(objects, newer.id, &Object::id);
+  if (same == objects.end()) {
+    objects.push_back(newer);
+  } else {
+    *same = newer;
+  }
+}
+
+}  // namespace
+
+ObservedPod SeenPod(const Observation& observation, const LedgerView& ledger) {
+  ObservedPod pod = observation.pod ? *observation.pod : ObservedPod();
+  const auto newer = [&](const auto& entry) {
+    return entry.seen && (!observation.pod || entry.seen_at > observation.epoch);
+  };
+  for (const SandboxEntry& entry : ledger.sandboxes) {
+    if (newer(entry)) Put(pod.sandboxes, *entry.seen);
+  }
+  for (const ContainerEntry& entry : ledger.containers) {
+    if (newer(entry)) Put(pod.containers, *entry.seen);
+  }
+  std::ranges::stable_sort(pod.sandboxes, std::ranges::greater(), &ObservedSandbox::attempt);
+  std::ranges::stable_sort(pod.containers, [](const auto& a, const auto& b) {
+    return std::tie(a.name, b.attempt) < std::tie(b.name, a.attempt);
+  });
+  return pod;
+}
+
+}  // namespace denselet::sync

@@ -1,0 +1,60 @@
+#include "sync/status/seen_pod.h"
+
+#include <gtest/gtest.h>
+
+namespace denselet::sync {
+namespace {
+
+ObservedContainer Container(const std::string& name, uint32_t attempt, ContainerState state) {
+  return {.id = ContainerId(name + "/" + std::to_string(attempt)),
+          .name = name,
+          .attempt = attempt,
+          .state = state};
+}
+
+ContainerEntry SeenAt(Epoch epoch, const ObservedContainer& container) {
+  return {.name = container.name,
+          .attempt = container.attempt,
+          .id = container.id,
+          .seen = container,
+          .seen_at = epoch};
+}
+
+TEST(SeenPod, ReadsOfSingleObjectsCountIfTheyAreNewer) {
+  ObservedPod observed;
+  observed.containers = {Container("a", 0, ContainerState::kCreated),
+                         Container("b", 0, ContainerState::kRunning)};
+  LedgerView ledger;
+  ledger.containers = {SeenAt(11, Container("a", 0, ContainerState::kRunning)),
+                       SeenAt(9, Container("b", 0, ContainerState::kCreated)),
+                       SeenAt(12, Container("a", 1, ContainerState::kCreated))};
+  const ObservedPod seen = SeenPod({.pod = &observed, .epoch = 10}, ledger);
+  ASSERT_EQ(seen.containers.size(), 3U);
+  EXPECT_EQ(seen.containers[0].attempt, 1U);
+  EXPECT_EQ(seen.containers[1].state, ContainerState::kRunning);
+  EXPECT_EQ(seen.containers[2].state, ContainerState::kRunning);
+}
+
+TEST(SeenPod, WhatCallsShouldHaveDoneWasNotSeen) {
+  LedgerView ledger;
+  ledger.containers = {{.name = "a", .id = ContainerId("a/0")}};
+  ledger.containers[0].create.state = CallState::kDone;
+  ledger.containers[0].start.state = CallState::kDone;
+  EXPECT_TRUE(SeenPod({}, ledger).empty());
+}
+
+TEST(SeenPod, SandboxesAreInDescendingOrderOfAttempt) {
+  ObservedPod observed;
+  observed.sandboxes = {{.id = SandboxId("s0"), .attempt = 0}};
+  LedgerView ledger;
+  ledger.sandboxes = {{.attempt = 1,
+                       .id = SandboxId("s1"),
+                       .seen = ObservedSandbox{.id = SandboxId("s1"), .attempt = 1},
+                       .seen_at = 5}};
+  const ObservedPod seen = SeenPod({.pod = &observed, .epoch = 4}, ledger);
+  ASSERT_EQ(seen.sandboxes.size(), 2U);
+  EXPECT_EQ(seen.sandboxes[0].id, SandboxId("s1"));
+}
+
+}  // namespace
+}  // namespace denselet::sync
