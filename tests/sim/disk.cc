@@ -114,6 +114,7 @@ Status Disk::ReplaceFile(const std::string& path, std::string content, uint32_t 
   if (const int error = CheckParent(name); error != 0) {
     return Error::FromErrno(error, "open directory").With("replace", path);
   }
+  if (content.size() > FreeBytes()) return Error::FromErrno(ENOSPC, "write").With("replace", path);
   const InodeRef old = Find(name).inode;
   if (old != nullptr && old->kind == Kind::kDirectory) {
     return Error::FromErrno(EISDIR, "rename").With("replace", path);
@@ -145,6 +146,7 @@ Result<Disk::InodeRef> Disk::Open(const std::string& path, reactor::OpenMode mod
   if (is_link && mode == reactor::OpenMode::kCreateNew) return Failed(EEXIST, "open", path);
   const std::string name = Resolve(path, Last::kFollowed);
   const auto [inode, error] = Find(name);
+  if (faults_.read_only && mode != reactor::OpenMode::kRead) return Failed(EROFS, "open", path);
   if (inode == nullptr && is_link && mode != reactor::OpenMode::kRead) {
     return Failed(EEXIST, "open", path);
   }
@@ -163,6 +165,22 @@ Result<Disk::InodeRef> Disk::Open(const std::string& path, reactor::OpenMode mod
   }
   if (mode == reactor::OpenMode::kCreateOrTruncate) inode->content.clear();
   return inode;
+}
+
+uint64_t Disk::FreeBytes() const {
+  uint64_t used = 0;
+  for (const auto& [path, inode] : names_) used += inode->content.size();
+  return faults_.bytes_max - std::min(used, faults_.bytes_max);
+}
+
+Status Disk::Append(const InodeRef& inode, std::string_view data, const std::string& path,
+                    WallTime now) {
+  const size_t taken = static_cast<size_t>(std::min<uint64_t>(data.size(), FreeBytes()));
+  if (taken == 0 && !data.empty()) return Failed(ENOSPC, "append to", path);
+  inode->content += data.substr(0, taken);
+  inode->modified = now;
+  if (taken == data.size()) return Ok();
+  return Error(ErrorCode::kUnknownOutcome, Failed(ENOSPC, "append to", path).message());
 }
 
 void Disk::Sync(const InodeRef& inode) { inode->synced = inode->content; }
@@ -306,6 +324,14 @@ Result<std::vector<reactor::DirectoryEntry>> Disk::List(const std::string& path,
   return entries;
 }
 
+void Disk::Garble(std::string& content, size_t from, Random& random) const {
+  if (faults_.garble <= 0 || random.Unit() >= faults_.garble) return;
+  const bool zeros = random.Below(2) == 0;
+  for (size_t at = from + random.Below(content.size() - from); at < content.size(); ++at) {
+    content[at] = zeros ? '\0' : static_cast<char>(random.Below(256));
+  }
+}
+
 void Disk::Crash(Random& random) {
   ++generation_;
   std::set<std::string> paths;
@@ -324,6 +350,7 @@ void Disk::Crash(Random& random) {
         appended ? random.Below(inode->content.size() - inode->synced.size() + 1) : 0;
     inode->content =
         appended ? inode->content.substr(0, inode->synced.size() + extra) : inode->synced;
+    if (extra > 0) Garble(inode->content, inode->synced.size(), random);
   }
   names_ = after;
   synced_names_ = std::move(after);

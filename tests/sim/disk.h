@@ -22,6 +22,10 @@ namespace denselet::sim {
 struct DiskFaults {
   Duration delay_max = Milliseconds(5);  // of every operation
   double error = 0;  // chance that a write, rename or sync fails with an I/O error
+  // Of what a crash leaves of unsynced data, the end may be zeros or noise instead.
+  double garble = 0;
+  uint64_t bytes_max = UINT64_MAX;  // of all files; what is beyond is written in part
+  bool read_only = false;
 };
 
 class Disk {
@@ -45,6 +49,8 @@ class Disk {
                      reactor::Durability, WallTime now);
   Status WriteControl(const std::string& path, std::string text, WallTime now);
   Result<InodeRef> Open(const std::string& path, reactor::OpenMode, uint32_t mode, WallTime now);
+  Status Append(const InodeRef& inode, std::string_view data, const std::string& path,
+                WallTime now);
   void Sync(const InodeRef& inode);
   Status SyncDirectory(const std::string& path);
   // A directory takes along what is in it, also on what is synced: losing directories teaches
@@ -85,6 +91,8 @@ class Disk {
   int CheckParent(const std::string& name) const;
   int CheckRename(const std::string& from, const std::string& to) const;
   bool IsEmpty(const std::string& directory) const;
+  uint64_t FreeBytes() const;
+  void Garble(std::string& content, size_t from, Random& random) const;
   // The name and all that is below it.
   static void MoveAll(Names& names, const std::string& from, const std::string& to);
   static void EraseAll(Names& names, const std::string& name);

@@ -121,5 +121,47 @@ TEST(Disk, ErrorsNameTheOperationAndThePath) {
   EXPECT_EQ(disk.List("/a/b", 0).error().code(), ErrorCode::kOverloaded);
 }
 
+TEST(Disk, AFullOneTakesAPartOfAnAppend) {
+  Disk disk;
+  const Disk::InodeRef file = *disk.Open("/f", OpenMode::kCreateNew, 0600, {});
+  disk.faults().bytes_max = 5;
+  const Status part = disk.Append(file, "12345678", "/f", {});
+  ASSERT_FALSE(part);
+  EXPECT_EQ(part.error().code(), ErrorCode::kUnknownOutcome);
+  EXPECT_EQ(*disk.ReadFile("/f", 100), "12345");
+  const Status none = disk.Append(file, "x", "/f", {});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code(), ErrorCode::kOverloaded);
+  EXPECT_FALSE(disk.ReplaceFile("/g", "x", 0600, Durability::kSynced, {}));
+}
+
+TEST(Disk, AReadOnlyOneOpensForReadingOnly) {
+  Disk disk;
+  ASSERT_TRUE(disk.Open("/f", OpenMode::kCreateNew, 0600, {}));
+  disk.faults().read_only = true;
+  EXPECT_TRUE(disk.Open("/f", OpenMode::kRead, 0, {}));
+  EXPECT_EQ(disk.Open("/f", OpenMode::kAppend, 0, {}).error().code(), ErrorCode::kPermission);
+  EXPECT_EQ(disk.Open("/g", OpenMode::kCreateNew, 0, {}).error().code(), ErrorCode::kPermission);
+}
+
+TEST(Disk, ACrashGarblesUnsyncedDataOnly) {
+  SeededRandom random(4);
+  bool garbled = false;
+  for (int round = 0; round < 50; ++round) {
+    Disk disk;
+    disk.faults().garble = 1;
+    const Disk::InodeRef file = *disk.Open("/f", OpenMode::kCreateNew, 0600, {});
+    ASSERT_TRUE(disk.Append(file, "safe", "/f", {}));
+    disk.Sync(file);
+    ASSERT_TRUE(disk.SyncDirectory("/"));
+    ASSERT_TRUE(disk.Append(file, "unsafe", "/f", {}));
+    disk.Crash(random);
+    const std::string left = *disk.ReadFile("/f", 100);
+    EXPECT_TRUE(left.starts_with("safe"));
+    garbled |= !std::string("safeunsafe").starts_with(left);
+  }
+  EXPECT_TRUE(garbled);
+}
+
 }  // namespace
 }  // namespace denselet::sim

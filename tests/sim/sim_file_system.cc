@@ -69,9 +69,11 @@ void SimFileSystem::Finish(Operation<T>& operation) {
   loop_.Disarm(operation.deadline);
   operation.cancelled.Forget();
   if (operation.generation != disk_.generation()) return;
+  const bool refused = disk_.faults().read_only && operation.call.effect == Call::Effect::kChanges;
   Result<T> result =
-      operation.fails
-          ? Error::FromErrno(EIO, operation.call.doing + (" \"" + operation.call.path) + "\"")
+      operation.fails || refused
+          ? Error::FromErrno(refused ? EROFS : EIO,
+                             operation.call.doing + (" \"" + operation.call.path) + "\"")
           : operation.work();
   if (operation.done) operation.done(std::move(result));
 }
@@ -174,9 +176,7 @@ void SimFileSystem::Append(Context context, FileId id, std::string data, Done<Un
         if (file.mode == OpenMode::kRead) {
           return Error::FromErrno(EBADF, "append to \"" + file.path + "\"");
         }
-        file.inode->content += data;
-        file.inode->modified = loop_.WallNow();
-        return Ok();
+        return disk_.Append(file.inode, data, file.path, loop_.WallNow());
       },
       std::move(done));
 }

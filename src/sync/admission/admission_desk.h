@@ -1,0 +1,193 @@
+// Takes pods on, or not: the one place that knows what of the node is given away. Pods are asked
+// for in the order of their sources; each goes its own way, so that a slow plugin, a look at the
+// API server or a pod that must make room first hold up nobody else.
+//
+//   Ask -> [kWaitingForName] -> kAskingPlugins -> judged -> [kFetchingNode] -> [kPreempting]
+//       -> kJournalling -> kDecided, answered -> Confirm or Release ... Release
+//
+// A decision is booked when it is made, durable before it is told, and never made again: after a
+// restart it comes back from the journal, booked, and whoever asks about that pod is told the same.
+//
+// Owned by the composition root, as its journal is, which ends first; lives on one shard. The pods'
+// shards ask and are answered by message. Destroyed, it answers nobody any more.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "reactor/api/file_system.h"
+#include "reactor/api/loop.h"
+#include "sync/admission/admission_record.h"
+#include "sync/admission/bookings.h"
+#include "sync/admission/node_view.h"
+#include "sync/admission/predicates.h"
+#include "sync/admission/sysctls.h"
+#include "sync/journal/journal.h"
+#include "sync/ports/admission.h"
+
+namespace denselet::sync {
+
+struct AdmissionOptions {
+  size_t pods_max = 16'384;  // known to the desk; beyond it Ask is refused with kOverloaded
+  Duration journal_retry = Milliseconds(100);  // when the journal takes no more
+  Duration node_fetch_max = Seconds(10);
+  // A preempted pod gets half of its grace beyond it to go, and at least this; then the critical
+  // one goes ahead, as upstream has it.
+  Duration preemption_wait_min = Seconds(10);
+};
+
+// Ends a pod in favour of a critical one, with kPreempting and kPreemptedMessage.
+class PodPreemptor {
+ public:
+  virtual ~PodPreemptor() = default;
+  // `ended`: nothing of it runs any more.
+  virtual void Preempt(const PodIdentity& pod, UniqueFunction<void()> ended) = 0;
+};
+
+// The node as the API server has it now; in standalone mode as it is known.
+class NodeFetcher {
+ public:
+  virtual ~NodeFetcher() = default;
+  virtual void Fetch(const Context&, reactor::Done<NodeView>) = 0;
+};
+
+struct AdmissionPorts {
+  reactor::Loop& loop;
+  const Logger& log;
+  PodPreemptor& preemptor;
+  NodeFetcher& nodes;
+  std::vector<AdmissionPlugin*> plugins = {};  // in the order in which they are asked
+};
+
+struct AdmissionDecision {
+  std::optional<Rejection> rejected = {};  // none: admitted
+  bool adopted = false;                    // from the journal
+};
+
+// What is asked about a pod of which nothing is known yet.
+enum class AdmissionQuestion : uint8_t {
+  kDecide,
+  kAdopt,  // it runs already, begun by a kubelet or before the journal was lost: it is admitted
+};
+
+class AdmissionDesk final : public JournalUser {
+ public:
+  using Answer = UniqueFunction<void(Result<AdmissionDecision>)>;
+  enum class Stage : uint8_t {
+    kWaitingForStart,
+    kWaitingForName,
+    kAskingPlugins,
+    kFetchingNode,
+    kPreempting,
+    kJournalling,
+    kDecided,
+  };
+
+  AdmissionDesk(const AdmissionPorts& ports, const AdmissionOptions& options,
+                SysctlAllowList sysctls);
+  ~AdmissionDesk();
+  AdmissionDesk(const AdmissionDesk&) = delete;
+  AdmissionDesk& operator=(const AdmissionDesk&) = delete;
+
+  // What the journal must know of this user.
+  std::vector<JournalKind> Kinds();
+  // The journal is open and has told all it has: from now on pods are judged.
+  void Start(Journal& journal);
+  void SetNode(NodeView node) { node_ = std::move(node); }
+
+  // Answered once, in a later turn. A decision that there is already is told again. Errors of the
+  // answer: kCorrupt, the pod cannot be read; kCancelled, it was released meanwhile. Refused:
+  // kOverloaded, and kAlreadyExists while another question about the pod is not answered.
+  Status Ask(const kube::PodRef& pod, AdmissionQuestion question, Answer answer);
+  // The pod's shard has taken it over.
+  void Confirm(const PodUid& pod);
+  // The pod is gone, or nobody wants it after all: everything is free again. In any stage.
+  void Release(const PodUid& pod);
+
+  struct Report {
+    PodIdentity pod = {};
+    Stage stage = Stage::kDecided;
+    TimePoint since = {};
+    std::optional<Rejection> rejected = {};
+    bool adopted = false, confirmed = false;
+  };
+  std::optional<Report> Describe(const PodUid& pod) const;
+  // Adopted ones that nobody has asked about: once the sources are ready, orphans.
+  std::vector<PodIdentity> Unclaimed() const;
+  const Bookings& bookings() const { return bookings_; }
+  size_t size() const { return entries_.size(); }
+  uint64_t records_not_understood() const { return not_understood_; }
+
+  // JournalUser
+  void OnRecord(const JournalRecordView& record) override;
+  void WriteLive(JournalSnapshot& out) override;
+
+ private:
+  struct Entry {
+    AdmissionRecord record = {};
+    kube::PodRef pod = {};  // until it is decided
+    Stage stage = Stage::kWaitingForStart;
+    TimePoint since = {};
+    uint64_t generation = 0;  // late answers about a former pod of this uid find nobody
+    AdmissionQuestion question = AdmissionQuestion::kDecide;
+    Answer answer = {};
+    size_t plugins_asked = 0;
+    std::set<PodUid> victims = {};  // not gone yet
+    reactor::TimerId timer = {};
+    bool journalled = false;  // its record was taken by the journal
+    bool adopted = false, claimed = false, confirmed = false;
+  };
+  // Of static pods: who has the name, and who waits for it, in order.
+  struct StaticName {
+    PodUid holder = {};
+    std::deque<PodUid> waiting = {};
+  };
+
+  void Enter(Entry& entry, Stage stage);
+  // Null: gone, or another of the same uid.
+  Entry* Find(const PodUid& pod, uint64_t generation);
+  // In a later turn, if it is still there.
+  void LaterIfThere(const PodUid& pod, uint64_t generation, void (AdmissionDesk::*then)(Entry&));
+  void Begin(Entry& entry);
+  void AskNextPlugin(Entry& entry);
+  void Judge(Entry& entry, const NodeView* fresh);
+  void FetchNode(Entry& entry, Rejection otherwise);
+  void Preempt(Entry& entry, const std::vector<AdmissionFailure>& failures);
+  void VictimGone(const PodUid& victim);
+  void Reject(Entry& entry, Rejection rejection);
+  void Admit(Entry& entry);
+  void Record(Entry& entry);
+  void Decided(Entry& entry);
+  void Tell(Entry& entry);
+  void Forget(const PodUid& pod);
+  void WriteGone();
+  bool TakeName(Entry& entry);
+  void FreeName(const Entry& entry);
+
+  AdmissionPorts ports_;
+  const Logger log_;
+  const AdmissionOptions options_;
+  const SysctlAllowList sysctls_;
+  const std::shared_ptr<AdmissionDesk*> self_;  // shared with operations under way
+  Journal* journal_ = nullptr;
+  std::optional<NodeView> node_;
+  Bookings bookings_;
+  std::map<PodUid, Entry> entries_;
+  std::set<PodUid> preempting_;  // those in that stage
+  std::map<ObjectRef, StaticName> names_;
+  std::deque<PodUid> before_start_;
+  std::set<PodUid> early_releases_;  // before the start; bounded by pods_max
+  std::deque<PodUid> gone_;  // to be written
+  reactor::TimerId gone_timer_ = {};
+  uint64_t next_generation_ = 1;
+  uint64_t not_understood_ = 0;
+};
+
+}  // namespace denselet::sync

@@ -1,0 +1,60 @@
+// Who has what of the node: resources, host ports, places for pods. The one truth about it, so that
+// nothing is given out twice.
+//
+// A pure class, of the desk.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "sync/admission/pod_needs.h"
+
+namespace denselet::sync {
+
+class Bookings {
+ public:
+  // Of a pod that has none.
+  void Book(const PodNeeds& needs);
+  // False: it had none.
+  bool Unbook(const PodUid& pod);
+  // It makes room for a critical one: its resources count no more, its ports until it is gone.
+  void MarkGoing(const PodUid& pod);
+
+  bool Has(const PodUid& pod) const { return booked_.contains(pod); }
+  // Without those that are going.
+  int64_t pods() const { return pods_; }
+  // Held within int64_t.
+  int64_t Used(std::string_view resource) const;
+  bool IsPortFree(const HostPort& port) const;
+  size_t ports() const { return ports_.size(); }
+
+  // Without those that are going, in the order in which they were booked.
+  std::vector<const PodNeeds*> Staying() const;
+
+ private:
+  struct Booking {
+    PodNeeds needs;
+    uint64_t order;
+    bool going = false;
+  };
+  __extension__ using Int128 = __int128;
+  using PortKey = std::tuple<int32_t, std::string, std::string>;  // port, protocol, address
+
+  void Count(const PodNeeds& needs, int64_t sign);
+
+  std::map<PodUid, Booking> booked_;
+  // Wide enough for the sum of any number of pods: what was added can be taken off again.
+  std::map<std::string, Int128, std::less<>> used_;
+  int64_t pods_ = 0;
+  // With its pod: a pod may name a port twice.
+  std::multimap<PortKey, PodUid> ports_;
+  uint64_t next_order_ = 0;
+};
+
+}  // namespace denselet::sync

@@ -1,0 +1,286 @@
+#include "sync/admission/admission_desk.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/sync/admission/desk_fixture.h"
+
+namespace denselet::sync {
+namespace {
+
+using Stage = AdmissionDesk::Stage;
+
+class AdmissionDeskTest : public testing::Test, protected DeskHouse {
+ protected:
+  AdmissionDeskTest() : DeskHouse(21) { Pass(); }
+
+  static std::string StaticPod(const std::string& uid, const std::string& name,
+                               const std::string& cpu = "100m") {
+    return "metadata: {name: " + name + ", namespace: ns, uid: " + uid +
+           ", annotations: {kubernetes.io/config.source: file}}\n"
+           "spec: {terminationGracePeriodSeconds: 30, containers: [{name: c, resources: {requests: "
+           "{cpu: '" +
+           cpu + "'}}}]}";
+  }
+};
+
+TEST_F(AdmissionDeskTest, ADecisionIsDurableBeforeItIsTold) {
+  disk.faults().read_only = true;
+  ASSERT_TRUE(Ask(SimplePod("a", "1")));
+  Pass(Seconds(10));
+  EXPECT_TRUE(answers.empty());
+  EXPECT_EQ(StageOf("a"), Stage::kJournalling);
+  EXPECT_EQ(desk->bookings().Used("cpu"), 1000) << "booked when it is made";
+  disk.faults().read_only = false;
+  Pass(Minutes(1));
+  EXPECT_EQ(answers["a"], "admitted");
+}
+
+TEST_F(AdmissionDeskTest, WhatComesFirstIsServedFirst) {
+  ASSERT_TRUE(Ask(SimplePod("a", "1500m")));
+  ASSERT_TRUE(Ask(SimplePod("b", "1")));
+  ASSERT_TRUE(Ask(SimplePod("c", "500m")));
+  Pass();
+  EXPECT_EQ(answers["a"], "admitted");
+  EXPECT_EQ(answers["b"], "OutOfcpu");
+  EXPECT_EQ(answers["c"], "admitted");
+}
+
+TEST_F(AdmissionDeskTest, ASlowPluginHoldsItsOwnPodOnly) {
+  plugin.holds = true;
+  ASSERT_TRUE(Ask(SimplePod("slow", "1500m")));
+  plugin.holds = false;
+  ASSERT_TRUE(Ask(SimplePod("quick", "1500m")));
+  Pass();
+  EXPECT_EQ(answers["quick"], "admitted");
+  EXPECT_EQ(StageOf("slow"), Stage::kAskingPlugins);
+  plugin.held.at(PodUid("slow"))(std::nullopt);
+  Pass();
+  EXPECT_EQ(answers["slow"], "OutOfcpu");
+  EXPECT_EQ(plugin.released, "slow ") << "what it set aside is given back";
+}
+
+TEST_F(AdmissionDeskTest, APluginsWordIsTheRejection) {
+  plugin.answer = Rejection{"TopologyAffinityError", "Resources cannot be allocated"};
+  ASSERT_TRUE(Ask(SimplePod("a", "1")));
+  Pass();
+  EXPECT_EQ(answers["a"], "TopologyAffinityError");
+  EXPECT_EQ(desk->bookings().pods(), 0);
+}
+
+TEST_F(AdmissionDeskTest, AfterARestartDecisionsAreAdoptedAndNeverMadeAgain) {
+  ASSERT_TRUE(Ask(SimplePod("a", "1500m")));
+  ASSERT_TRUE(Ask(SimplePod("b", "1500m")));
+  Pass();
+  PowerCut();
+  Pass();
+  EXPECT_EQ(desk->bookings().Used("cpu"), 1500);
+  EXPECT_EQ(desk->Unclaimed().size(), 2u);
+  // The node has changed; the decisions have not.
+  desk->SetNode(NodeOf("metadata: {name: here}\nstatus: {allocatable: {cpu: 100, pods: 1}}"));
+  answers.clear();
+  ASSERT_TRUE(Ask(SimplePod("b", "1500m")));
+  ASSERT_TRUE(Ask(SimplePod("a", "1500m")));
+  Pass();
+  EXPECT_EQ(answers["a"], "admitted (adopted)");
+  EXPECT_EQ(answers["b"], "OutOfcpu (adopted)");
+  EXPECT_TRUE(desk->Unclaimed().empty());
+}
+
+TEST_F(AdmissionDeskTest, WhatWasReleasedIsNotAdopted) {
+  ASSERT_TRUE(Ask(SimplePod("a", "1500m")));
+  Pass();
+  desk->Release(PodUid("a"));
+  Pass();
+  PowerCut();
+  Pass();
+  EXPECT_EQ(desk->size(), 0u);
+  EXPECT_EQ(desk->bookings().pods(), 0);
+  ASSERT_TRUE(Ask(SimplePod("a", "1500m")));
+  Pass();
+  EXPECT_EQ(answers["a"], "admitted, then admitted");
+}
+
+TEST_F(AdmissionDeskTest, PluginsHearOfTheEndOfWhatWasAdopted) {
+  ASSERT_TRUE(Ask(SimplePod("a", "1")));
+  Pass();
+  Restart();
+  desk->Release(PodUid("a"));  // the journal has not told of it yet
+  Pass();
+  EXPECT_EQ(plugin.released, "a ");
+  EXPECT_EQ(desk->size(), 0u);
+}
+
+TEST_F(AdmissionDeskTest, APodThatComesAgainAfterItsReleaseIsKeptInOrder) {
+  ASSERT_TRUE(Ask(SimplePod("a", "1")));
+  Pass();
+  desk->Release(PodUid("a"));
+  ASSERT_TRUE(Ask(SimplePod("a", "1")));
+  Pass();
+  PowerCut();
+  Pass();
+  EXPECT_EQ(desk->bookings().Used("cpu"), 1000);
+}
+
+TEST_F(AdmissionDeskTest, ReleasedWhileItIsDecidedItIsTold) {
+  plugin.holds = true;
+  ASSERT_TRUE(Ask(SimplePod("a", "1")));
+  EXPECT_EQ(Ask(SimplePod("a", "1")).error().code(), ErrorCode::kAlreadyExists);
+  desk->Release(PodUid("a"));
+  Pass();
+  EXPECT_EQ(answers["a"], "error: the pod was released");
+  plugin.held.at(PodUid("a"))(std::nullopt);  // too late
+  Pass();
+  EXPECT_EQ(desk->size(), 0u);
+  EXPECT_EQ(answers["a"], "error: the pod was released");
+}
+
+TEST_F(AdmissionDeskTest, AfterItsReleaseNobodyIsToldThatItIsAdmitted) {
+  ASSERT_TRUE(Ask(SimplePod("a", "1")));
+  Pass();
+  ASSERT_TRUE(Ask(SimplePod("a", "1")));
+  desk->Release(PodUid("a"));
+  Pass();
+  EXPECT_EQ(answers["a"], "admitted, then error: the pod was released");
+}
+
+TEST_F(AdmissionDeskTest, PodsAskedForBeforeTheJournalIsReadWaitForIt) {
+  ASSERT_TRUE(Ask(SimplePod("a", "1")));
+  Pass();
+  Restart();
+  answers.clear();
+  ASSERT_TRUE(Ask(SimplePod("b", "1500m")));
+  EXPECT_EQ(StageOf("b"), Stage::kWaitingForStart);
+  Pass();
+  EXPECT_EQ(answers["b"], "OutOfcpu") << "the other one of the journal counts";
+}
+
+TEST_F(AdmissionDeskTest, WhoAsksBeforeTheJournalIsReadIsToldWhatItHas) {
+  ASSERT_TRUE(Ask(SimplePod("kept", "1500m")));
+  ASSERT_TRUE(Ask(SimplePod("gone", "1")));
+  Pass();
+  desk->Release(PodUid("kept"));
+  ASSERT_TRUE(Ask(SimplePod("kept", "500m")));
+  desk->Release(PodUid("gone"));
+  Pass();
+  Restart();
+  answers.clear();
+  ASSERT_TRUE(Ask(SimplePod("kept", "500m")));
+  ASSERT_TRUE(Ask(SimplePod("gone", "1")));
+  Pass();
+  EXPECT_EQ(answers["kept"], "admitted (adopted)");
+  EXPECT_EQ(answers["gone"], "admitted");
+  EXPECT_EQ(desk->bookings().Used("cpu"), 1500);
+}
+
+TEST_F(AdmissionDeskTest, AskedReleasedAndAskedAgainBeforeItsStartItIsDecidedOnce) {
+  Restart();
+  ASSERT_TRUE(Ask(SimplePod("a", "1")));
+  desk->Release(PodUid("a"));
+  ASSERT_TRUE(Ask(SimplePod("a", "1")));
+  Pass();
+  EXPECT_EQ(answers["a"], "error: the pod was released, then admitted");
+  EXPECT_EQ(desk->bookings().pods(), 1);
+}
+
+TEST_F(AdmissionDeskTest, OldLabelsAreLookedUpAgain) {
+  ASSERT_TRUE(Ask(SimplePod("a", "1", "  nodeSelector: {zone: b}")));
+  Pass();
+  EXPECT_EQ(answers["a"], "NodeAffinity") << "the API server is away";
+  EXPECT_EQ(nodes.fetches, 1);
+  nodes.node = NodeOf(
+      "metadata: {name: here, labels: {zone: b}}\nstatus: {allocatable: {cpu: 2, pods: 10}}");
+  ASSERT_TRUE(Ask(SimplePod("b", "1", "  nodeSelector: {zone: b}")));
+  Pass();
+  EXPECT_EQ(answers["b"], "admitted");
+  ASSERT_TRUE(Ask(SimplePod("c", "9", "  nodeSelector: {zone: b}")));
+  Pass();
+  EXPECT_EQ(nodes.fetches, 2) << "not when something else is wrong, too";
+}
+
+TEST_F(AdmissionDeskTest, ACriticalPodIsAdmittedWhenOthersHaveMadeRoom) {
+  ASSERT_TRUE(Ask(SimplePod("a", "1")));
+  ASSERT_TRUE(Ask(SimplePod("b", "1")));
+  Pass();
+  ASSERT_TRUE(Ask(StaticPod("critical", "dns", "800m")));
+  Pass();
+  EXPECT_EQ(preemptor.asked, "b ");
+  EXPECT_EQ(StageOf("critical"), Stage::kPreempting);
+  EXPECT_FALSE(answers.contains("critical"));
+  // What is on its way to be free is taken already.
+  ASSERT_TRUE(Ask(SimplePod("c", "500m")));
+  Pass();
+  EXPECT_EQ(answers["c"], "OutOfcpu");
+  desk->Release(PodUid("b"));
+  Pass();
+  EXPECT_EQ(answers["critical"], "admitted");
+  EXPECT_EQ(desk->bookings().Used("cpu"), 1800);
+}
+
+TEST_F(AdmissionDeskTest, ACriticalPodDoesNotWaitForEverForWhatWillNotGo) {
+  ASSERT_TRUE(Ask(StaticPod("x", "x", "100m")));
+  ASSERT_TRUE(Ask(SimplePod("a", "1900m", "  terminationGracePeriodSeconds: 20\n")));
+  Pass();
+  ASSERT_TRUE(Ask(StaticPod("critical", "dns", "800m")));
+  Pass(Seconds(28));
+  EXPECT_FALSE(answers.contains("critical"));
+  Pass(Seconds(4));
+  EXPECT_EQ(answers["critical"], "admitted");
+}
+
+TEST_F(AdmissionDeskTest, ACriticalPodForWhichThereIsNoRoomIsRejectedInUpstreamsWords) {
+  ASSERT_TRUE(Ask(StaticPod("critical", "dns", "5")));
+  Pass();
+  EXPECT_EQ(desk->Describe(PodUid("critical"))->rejected,
+            (Rejection{"UnexpectedAdmissionError",
+                       "Unexpected error while attempting to recover from admission failure: "
+                       "preemption: error finding a set of pods to preempt: no set of running pods "
+                       "found to reclaim resources: [(res: cpu, q: 3000), ]"}));
+}
+
+TEST_F(AdmissionDeskTest, StaticPodsOfOneNameComeOneAfterTheOther) {
+  ASSERT_TRUE(Ask(StaticPod("one", "dns", "1500m")));
+  Pass();
+  ASSERT_TRUE(Ask(StaticPod("two", "dns", "1500m")));
+  ASSERT_TRUE(Ask(StaticPod("three", "dns", "1500m")));
+  Pass();
+  EXPECT_EQ(answers["one"], "admitted");
+  EXPECT_EQ(StageOf("two"), Stage::kWaitingForName);
+  desk->Release(PodUid("two"));
+  desk->Release(PodUid("one"));
+  Pass();
+  EXPECT_EQ(answers["three"], "admitted");
+  EXPECT_EQ(answers["two"], "error: the pod was released");
+}
+
+TEST_F(AdmissionDeskTest, WhatRunsAlreadyIsTakenOverWithoutAWord) {
+  ASSERT_TRUE(Ask(SimplePod("a", "50"), AdmissionQuestion::kAdopt));
+  Pass();
+  EXPECT_EQ(answers["a"], "admitted");
+  EXPECT_EQ(desk->bookings().Used("cpu"), 50'000);
+}
+
+TEST_F(AdmissionDeskTest, WithoutANodeNothingIsAdmitted) {
+  AdmissionDesk bare({.loop = world.loop(0), .log = log, .preemptor = preemptor, .nodes = nodes},
+                     {}, *SysctlAllowList::Make({}, std::nullopt));
+  Journal own(world.loop(0), files, world.random(), log, {.directory = "/other"}, bare.Kinds());
+  own.Open([&](const JournalReport&) { bare.Start(own); });
+  std::string reason;
+  ASSERT_TRUE(bare.Ask(RefOf(SimplePod("a", "1")), AdmissionQuestion::kDecide,
+                       [&](Result<AdmissionDecision> d) { reason = d->rejected->reason; }));
+  Pass();
+  EXPECT_EQ(reason, "InvalidNodeInfo");
+}
+
+TEST_F(AdmissionDeskTest, ItsBoundIsTold) {
+  desk_options.pods_max = 2;
+  Restart();
+  Pass();
+  ASSERT_TRUE(Ask(SimplePod("a", "1m")));
+  ASSERT_TRUE(Ask(SimplePod("b", "1m")));
+  EXPECT_EQ(Ask(SimplePod("c", "1m")).error().code(), ErrorCode::kOverloaded);
+}
+
+}  // namespace
+}  // namespace denselet::sync
