@@ -56,11 +56,11 @@ Status Agent::StartRoles(const AgentOptions& options) {
   if (const Status made = MakeApiShard(options); !made) return made.error();
   const Result<node::MachineFacts> machine = PrepareApiShard();
   if (!machine) return machine.error();
-  OpenPods(options, *machine);
-  shards_->RunAndWait(kApiShard, [this](reactor::Shard&) {
+  if (const Status opened = OpenPods(options, *machine); !opened) return opened;
+  shards_->RunAndWait(kApiShard, [&](reactor::Shard&) {
     ApiShard& api = *on_shards_[kApiShard].api;
-    pods_->Begin(api);
-    api.Begin(pods_->wishes());
+    pods_->Begin(api, api.reports());
+    api.Begin(*machine, pods_->core());
   });
   return Ok();
 }
@@ -98,15 +98,17 @@ Result<node::MachineFacts> Agent::PrepareApiShard() {
   return *answer->machine;
 }
 
-void Agent::OpenPods(const AgentOptions& options, const node::MachineFacts& machine) {
+Status Agent::OpenPods(const AgentOptions& options, const node::MachineFacts& machine) {
   PodSideOptions pods = options.pods;
-  AddMachine(machine, pods.spec);
+  if (const Status added = AddMachine(machine, pods); !added) return added;
   pods_ = std::make_unique<PodSide>(shards_->size(), std::move(pods));
   for (uint32_t i = 0; i < shards_->size(); ++i) {
     shards_->RunAndWait(i, [&](reactor::Shard&) {
-      pods_->OpenShard(i, *on_shards_[i].basics, pool_, *on_shards_[i].cri);
+      pods_->OpenShard(i, *on_shards_[i].basics, pool_, *on_shards_[i].cri,
+                       on_shards_[kApiShard].api->nodes());
     });
   }
+  return Ok();
 }
 
 void Agent::StopLeaves() {

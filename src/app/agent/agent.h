@@ -57,7 +57,7 @@ class Agent {
   Status StartRoles(const AgentOptions& options);
   Status MakeApiShard(const AgentOptions& options);
   Result<node::MachineFacts> PrepareApiShard();
-  void OpenPods(const AgentOptions& options, const node::MachineFacts& machine);
+  Status OpenPods(const AgentOptions& options, const node::MachineFacts& machine);
   void StopLeaves();
 
   // What one shard has.

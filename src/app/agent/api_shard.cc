@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "kube/api/types.h"
 #include "managers/node/address_choice.h"
 
 namespace denselet::app {
@@ -11,9 +12,6 @@ namespace {
 
 constexpr Duration kPrepareTimeMax = Seconds(30);
 constexpr uint32_t kFolderMode = 0750;
-// The node's own truth beside that of its runtime. Goes when statuses of pods are told.
-constexpr char kCannotRunPods[] =
-    "this version of denselet runs no pods of the API server yet, only those of files and URLs";
 
 node::HostFactsOptions FactsOptions(const AgentOptions& options) {
   const node::NodeFlags& flags = options.node.node.flags;
@@ -48,15 +46,21 @@ ApiShard::ApiShard(ShardBasics& basics, cri::CriShard& cri, const AgentOptions& 
       facts_(basics.loop(), leaves_->files(), leaves_->host_calls(), FactsOptions(options_)),
       runtime_(std::make_unique<RuntimeSide>(
           RuntimeSideSeams{basics.loop(), log_, cri.runtime(), cri.images()},
-          RuntimeSideOptions{.endpoint = options_.runtime.runtime_endpoint,
-                             .agent_error = kCannotRunPods})) {}
+          RuntimeSideOptions{.endpoint = options_.runtime.runtime_endpoint})),
+      node_for_pods_(std::make_unique<NodeForPods>(basics.loop(), log_, facts_, *runtime_,
+                                                   options_.node.node)),
+      reports_({basics.loop(), basics.random(), log_},
+               {.node_name = options_.node.node.flags.node_name,
+                .has_api_server = options_.server.has_value()}) {}
 
 ApiShard::~ApiShard() { Stop(); }
 
 void ApiShard::Stop() {
   stage_ = Stage::kStopped;
   cancel_.Cancel();
+  reports_.Stop();
   node_.reset();
+  node_for_pods_.reset();
   access_.reset();
   runtime_.reset();
 }
@@ -83,10 +87,14 @@ void ApiShard::Prepare(reactor::Done<node::MachineFacts> done) {
       });
 }
 
-void ApiShard::Begin(sync::DesiredPodsUser& pods) {
+void ApiShard::Begin(const node::MachineFacts& machine, sync::PodCore& pods) {
   stage_ = Stage::kRunning;
+  pods_ = &pods;
+  reports_.SetUsers(pods.arrived(), static_cast<sync::EndingStaticPods&>(*this));
+  node_for_pods_->Begin(machine, static_cast<NodeForPodsUser&>(*this));
+  runtime_->WhenKnown([this] { node_for_pods_->Refresh(); });
   runtime_->Start();
-  node_ = std::make_unique<NodeSide>(MakeNodeSeams(pods), options_.node);
+  node_ = std::make_unique<NodeSide>(MakeNodeSeams(), options_.node);
   if (options_.server) {
     access_ = std::make_unique<ServerAccess>(MakeServerSeams(), *options_.server,
                                              static_cast<ServerAccessUser&>(*this));
@@ -96,7 +104,7 @@ void ApiShard::Begin(sync::DesiredPodsUser& pods) {
   log_.Info("No api server defined - no events will be sent to API server");
 }
 
-NodeSideSeams ApiShard::MakeNodeSeams(sync::DesiredPodsUser& pods) {
+NodeSideSeams ApiShard::MakeNodeSeams() {
   return {basics_.loop(),
           basics_.random(),
           log_,
@@ -108,7 +116,8 @@ NodeSideSeams ApiShard::MakeNodeSeams(sync::DesiredPodsUser& pods) {
           },
           facts_,
           *runtime_,
-          &pods};
+          &pods_->wishes(),
+          &reports_};
 }
 
 ServerAccessSeams ApiShard::MakeServerSeams() {
@@ -131,7 +140,29 @@ void ApiShard::OnPlegMode(const sync::PlegModeChange& change) {
                                " now: " + change.why);
 }
 
-void ApiShard::OnServer(sync::ApiServer& api) { node_->Join(api); }
+void ApiShard::OnPodRejected(const kube::PodRef& pod, const sync::Rejection& rejection) {
+  if (node_ == nullptr) return;
+  const kube::PodHotFields& hot = pod->hot();
+  node_->recorder().Record({.kind = "Pod",
+                            .ns = std::string(hot.ns),
+                            .name = std::string(hot.name),
+                            .uid = std::string(hot.uid)},
+                           sync::EventType::kWarning, rejection.reason, rejection.message);
+}
+
+void ApiShard::OnServer(sync::ApiServer& api) {
+  node_->Join(api);
+  node::NodeCache& cache = node_->node()->cache();
+  cache.SetListener([this] { OnNodeChanged(); });
+  node_for_pods_->Join(api, cache);
+}
+
+void ApiShard::OnNodeChanged() {
+  const kube::core::Node* const node = node_->node()->cache().node();
+  const bool there = node != nullptr && !node->metadata().has_deletiontimestamp();
+  reports_.SetNode(there ? node->metadata().uid() : "");
+  node_for_pods_->Refresh();
+}
 
 void ApiShard::OnHopeless(const Error& reason) { Fail(reason); }
 

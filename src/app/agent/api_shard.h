@@ -13,7 +13,9 @@
 
 #include "app/agent/agent_options.h"
 #include "app/agent/local_leaves.h"
+#include "app/agent/node_for_pods.h"
 #include "app/agent/node_side.h"
+#include "app/agent/pod_reports.h"
 #include "app/agent/runtime_side.h"
 #include "app/agent/server_access.h"
 #include "app/agent/shard_basics.h"
@@ -22,11 +24,14 @@
 #include "cri/cri_shard.h"
 #include "managers/node/host_facts.h"
 #include "managers/source/url_dialer.h"
-#include "sync/pleg/pleg.h"
+#include "sync/core/pod_core.h"
 
 namespace denselet::app {
 
-class ApiShard final : public sync::PlegUser, private ServerAccessUser {
+class ApiShard final : public sync::PodCoreUser,
+                       private ServerAccessUser,
+                       private NodeForPodsUser,
+                       private sync::EndingStaticPods {
  public:
   enum class Stage : uint8_t { kPreparing, kRunning, kStopped };
 
@@ -42,11 +47,15 @@ class ApiShard final : public sync::PlegUser, private ServerAccessUser {
 
   // Answers once, within a minute.
   void Prepare(reactor::Done<node::MachineFacts> done);
-  // After that. `pods` run what the node is to run.
-  void Begin(sync::DesiredPodsUser& pods);
+  // After that. `pods` runs what the node is to run; it goes after Stop.
+  void Begin(const node::MachineFacts& machine, sync::PodCore& pods);
+  sync::NodeFetcher& nodes() { return *node_for_pods_; }
+  sync::PodStatusSink& reports() { return reports_; }
 
-  // sync::PlegUser: an event of the node.
+  // sync::PodCoreUser
   void OnPlegMode(const sync::PlegModeChange& change) override;
+  void OnPodRejected(const kube::PodRef& pod, const sync::Rejection& rejection) override;
+  void OnPodGone(const sync::PodIdentity& pod) override { reports_.OnPodGone(pod); }
 
   // Nothing of it calls anybody from here on.
   void Stop();
@@ -60,9 +69,17 @@ class ApiShard final : public sync::PlegUser, private ServerAccessUser {
   // ServerAccessUser
   void OnServer(sync::ApiServer& api) override;
   void OnHopeless(const Error& reason) override;
+  // NodeForPodsUser
+  void OnNodeForAdmission(sync::NodeView node) override { pods_->SetNode(std::move(node)); }
+  void OnNodeForStatuses(const sync::StatusNode& node) override { pods_->SetStatusNode(node); }
+  // sync::EndingStaticPods
+  bool StillEnds(const ObjectRef& pod) const override {
+    return pods_->dispatcher().StillEnds(pod);
+  }
 
   void Fail(const Error& reason);
-  NodeSideSeams MakeNodeSeams(sync::DesiredPodsUser& pods);
+  NodeSideSeams MakeNodeSeams();
+  void OnNodeChanged();
   ServerAccessSeams MakeServerSeams();
 
   ShardBasics& basics_;
@@ -77,6 +94,9 @@ class ApiShard final : public sync::PlegUser, private ServerAccessUser {
   managers::UrlDialer url_dialer_;
   node::HostFactsReader facts_;
   std::unique_ptr<RuntimeSide> runtime_;
+  std::unique_ptr<NodeForPods> node_for_pods_;
+  PodReports reports_;
+  sync::PodCore* pods_ = nullptr;
   std::unique_ptr<ServerAccess> access_;
   std::unique_ptr<NodeSide> node_;  // uses the server that access_ has
 };

@@ -5,12 +5,6 @@
 #include "kube/client/pod_source.h"
 
 namespace denselet::app {
-namespace {
-
-// Pods of the API server are known, and not run: nobody tells the API server yet what came of them.
-bool IsRun(sync::SourceKind source) { return source != sync::SourceKind::kApi; }
-
-}  // namespace
 
 sync::SourceSet SourcesOf(const NodeSideOptions& options) {
   sync::SourceSet sources;
@@ -47,6 +41,7 @@ void NodeSide::Join(sync::ApiServer& api) {
                       seams_.inputs},
       options_.node);
   node_->Start();
+  if (seams_.reports != nullptr) seams_.reports->Join(api, sources_);
   // Who looks at a pod looks at the node, too: admission needs its labels and what it has.
   node_->cache().WhenSynced([this, &api] {
     // Its first answer: before that there were only tries.
@@ -63,7 +58,8 @@ sync::EventRecorder& NodeSide::recorder() {
 
 // PodSources has them and logs them.
 void NodeSide::OnPodChanges(sync::SourceKind source, std::span<const sync::PodChange> changes) {
-  if (seams_.pods != nullptr && IsRun(source)) seams_.pods->OnPodChanges(source, changes);
+  if (seams_.reports != nullptr) seams_.reports->OnPodChanges(changes);
+  if (seams_.pods != nullptr) seams_.pods->OnPodChanges(source, changes);
 }
 
 void NodeSide::OnPodRefused(sync::SourceKind source, const sync::RefusedPod& refused) {
@@ -83,10 +79,11 @@ void NodeSide::OnPodRefused(sync::SourceKind source, const sync::RefusedPod& ref
 
 // Both are logged there, too; what depends on a source asks PodSources.
 void NodeSide::OnSourceReady(sync::SourceKind source) {
-  if (seams_.pods != nullptr && IsRun(source)) seams_.pods->OnSourceReady(source);
+  if (seams_.pods != nullptr) seams_.pods->OnSourceReady(source);
+  if (seams_.reports != nullptr) seams_.reports->OnSourceReady();
 }
 void NodeSide::OnSourceLate(sync::SourceKind source) {
-  if (seams_.pods != nullptr && IsRun(source)) seams_.pods->OnSourceLate(source);
+  if (seams_.pods != nullptr) seams_.pods->OnSourceLate(source);
 }
 
 }  // namespace denselet::app

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "app/agent/logged_events.h"
+#include "app/agent/pod_reports.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "managers/events/event_sender.h"
@@ -51,6 +52,8 @@ struct NodeSideSeams {
   node::NodeInputsSource& inputs;
   // Who runs the pods; null: nobody.
   sync::DesiredPodsUser* pods = nullptr;
+  // Who tells the API server of them; null: nobody.
+  PodReports* reports = nullptr;
 };
 
 // Where its pods come from.

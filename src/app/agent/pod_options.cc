@@ -79,17 +79,27 @@ PodSideOptions MakePodOptions(const EffectiveConfig& effective, const std::strin
   options.core.images = ImagesOf(*effective.kubelet.config);
   options.core.node = BackOffOf(effective);
   options.core.sources = sources;
+  options.core.journal.directory = effective.own.settings.journal;
+  for (const std::string& name : effective.kubelet.config->allowedunsafesysctls()) {
+    options.allowed_sysctls.push_back(name);
+  }
   options.spec = SpecOf(effective, root_folder);
   options.directories = {.root_folder = root_folder, .logs_folder = options.spec.pod_logs_dir};
   return options;
 }
 
-void AddMachine(const node::MachineFacts& machine, sync::SpecNode& spec) {
+Status AddMachine(const node::MachineFacts& machine, PodSideOptions& options) {
+  Result<sync::SysctlAllowList> sysctls = sync::SysctlAllowList::Make(
+      options.allowed_sysctls, sync::KernelVersion::Parse(machine.kernel_version));
+  if (!sysctls) return sysctls.error().With("allowedUnsafeSysctls");
+  options.core.sysctls = *std::move(sysctls);
+  sync::SpecNode& spec = options.spec;
   spec.memory_capacity_bytes = static_cast<int64_t>(machine.memory_bytes);
   spec.swap_capacity_bytes = static_cast<int64_t>(machine.swap_bytes);
   for (const node::HugePages& size : machine.huge_pages) {
     spec.hugepage_sizes.push_back(PageSizeName(size.page_kib));
   }
+  return Ok();
 }
 
 }  // namespace denselet::app

@@ -13,7 +13,7 @@ namespace denselet::app {
 PodSideOptions MakePodOptions(const EffectiveConfig& effective, const std::string& root_folder,
                               sync::SourceSet sources);
 
-// Adds what only the machine knows.
-void AddMachine(const node::MachineFacts& machine, sync::SpecNode& spec);
+// Adds what only the machine knows. kInvalid: a sysctl is allowed that would be the node's.
+Status AddMachine(const node::MachineFacts& machine, PodSideOptions& options);
 
 }  // namespace denselet::app

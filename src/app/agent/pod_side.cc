@@ -25,6 +25,7 @@ class PodSide::OnShard final : public sync::PodShardUser, public sync::ShardRout
   sync::PodResources& directories() { return directories_; }
   sync::PodHooks& hooks() { return hooks_; }
   sync::PodSpecs& specs() { return specs_; }
+  reactor::FileSystem& files() { return files_; }
   void Stop(reactor::Task stopped) { files_.Stop(std::move(stopped)); }
 
   // sync::ShardRouter
@@ -59,13 +60,13 @@ PodSide::PodSide(uint32_t shards, PodSideOptions options)
 PodSide::~PodSide() = default;
 
 void PodSide::OpenShard(uint32_t shard, ShardBasics& basics, reactor::BlockingPool& pool,
-                        cri::CriShard& cri) {
+                        cri::CriShard& cri, sync::NodeFetcher& nodes) {
   on_shards_[shard] = std::make_unique<OnShard>(basics, pool, cri, options_);
   OnShard& part = *on_shards_[shard];
   if (shard == sync::PodCore::kHome) {
     home_ = std::make_unique<Home>(basics, cri);
-    core_.OpenHome(
-        {basics.loop(), basics.random(), basics.log(), part, cri.runtime(), cri.images()});
+    core_.OpenHome({basics.loop(), basics.random(), basics.log(), part, cri.runtime(), cri.images(),
+                    part.files(), nodes});
   }
   core_.OpenShard(shard,
                   {basics.loop(), basics.random(), basics.log(), part, cri.runtime(),
@@ -73,8 +74,8 @@ void PodSide::OpenShard(uint32_t shard, ShardBasics& basics, reactor::BlockingPo
                   part);
 }
 
-void PodSide::Begin(sync::PlegUser& user) {
-  core_.Begin(user);
+void PodSide::Begin(sync::PodCoreUser& user, sync::PodStatusSink& statuses) {
+  core_.Begin(user, statuses);
   if (!options_.core.pleg.use_events) return;
   reactor::Shard& shard = home_->basics.shard();
   home_->hints = cri::PodHints::Make(shard, core_.events(), home_->cri.metrics());

@@ -28,6 +28,7 @@ namespace denselet::app {
 
 struct PodSideOptions {
   sync::PodCoreOptions core = {};
+  std::vector<std::string> allowed_sysctls = {};  // beside the safe ones
   sync::SpecNode spec = {};
   managers::PodDirectoriesOptions directories = {};
 };
@@ -41,12 +42,12 @@ class PodSide {
 
   // Home, which is shard 0, first.
   void OpenShard(uint32_t shard, ShardBasics& basics, reactor::BlockingPool& pool,
-                 cri::CriShard& cri);
-  // On the home shard: from here on the runtime is listed, and wishes are taken.
-  void Begin(sync::PlegUser& user);
+                 cri::CriShard& cri, sync::NodeFetcher& nodes);
+  // On the home shard: from here on the runtime is listed, and wishes are taken. `statuses` is
+  // where they go.
+  void Begin(sync::PodCoreUser& user, sync::PodStatusSink& statuses);
   // On the home shard, between Begin and CloseHome.
-  sync::DesiredPodsUser& wishes() { return core_.wishes(); }
-  const sync::Pleg& pleg() { return core_.pleg(); }
+  sync::PodCore& core() { return core_; }
 
   // Nothing of it calls anybody from here on.
   void CloseHome();

@@ -37,6 +37,7 @@ void RuntimeSide::OnChecked(Result<cri::StartFacts> facts) {
     failed_.reset();
     facts_ = *std::move(facts);
     stage_ = Stage::kWatching;
+    if (known_) known_();
     return health_.Start();
   }
   // Said once, and again when it is something else.
@@ -70,7 +71,6 @@ node::NodeInputs RuntimeSide::Collect() {
   if (health_.unanswered() && silent_for_long) {
     errors.push_back("container runtime does not answer: " + WhyNot(*health_.unanswered()));
   }
-  if (options_.agent_error) errors.push_back(*options_.agent_error);
   return inputs;
 }
 

@@ -36,8 +36,6 @@ struct RuntimeSideSeams {
 
 struct RuntimeSideOptions {
   std::string endpoint = {};  // in what is told
-  // Why the agent itself could run no pods, whatever the runtime says; nothing: it could.
-  std::optional<std::string> agent_error = {};
 };
 
 class RuntimeSide final : public node::NodeInputsSource {
@@ -53,6 +51,8 @@ class RuntimeSide final : public node::NodeInputsSource {
   RuntimeSide& operator=(const RuntimeSide&) = delete;
 
   void Start();
+  // Called once: the runtime has said who it is.
+  void WhenKnown(UniqueFunction<void()> known) { known_ = std::move(known); }
 
   // node::NodeInputsSource
   node::NodeInputs Collect() override;
@@ -72,6 +72,7 @@ class RuntimeSide final : public node::NodeInputsSource {
   Duration pause_ = kPauseMin;
   std::optional<Error> failed_;  // the last check
   std::optional<cri::StartFacts> facts_;
+  UniqueFunction<void()> known_;
   std::unique_ptr<cri::StartCheck> check_;
   node::RuntimeHealth health_;
   reactor::TimerId timer_;

@@ -29,10 +29,13 @@ void NodeCache::OnObject(std::string_view wire) {
   if (node->metadata().name() != node_name_) return;
   node->mutable_metadata()->clear_managedfields();
   node_ = std::make_unique<kube::core::Node>(std::move(*node));
+  if (changed_) changed_();
 }
 
 void NodeCache::OnGone(const ObjectRef& object, std::string_view) {
-  if (object.name == node_name_) node_.reset();
+  if (object.name != node_name_) return;
+  node_.reset();
+  if (changed_) changed_();
 }
 
 void NodeCache::OnSynced() {

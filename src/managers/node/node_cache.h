@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/unique_function.h"
 #include "kube/api/fwd.h"
 #include "reactor/api/loop.h"
 #include "sync/ports/api_server.h"
@@ -30,6 +31,8 @@ class NodeCache final : private sync::ListWatchUser {
   bool synced() const { return synced_; }
   // Runs it when the server has told, or at once when it has. The watch of pods waits for this.
   void WhenSynced(reactor::Task task);
+  // Called after every change; of one who outlives this.
+  void SetListener(UniqueFunction<void()> changed) { changed_ = std::move(changed); }
 
  private:
   void OnObject(std::string_view wire) override;
@@ -44,6 +47,7 @@ class NodeCache final : private sync::ListWatchUser {
   std::unique_ptr<kube::core::Node> node_;
   bool synced_ = false;
   std::vector<reactor::Task> when_synced_;
+  UniqueFunction<void()> changed_;
   std::unique_ptr<sync::ListWatch> list_watch_;
 };
 

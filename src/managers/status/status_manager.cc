@@ -217,7 +217,8 @@ void StatusManager::Judge(const PodUid& pod, Entry& entry) {
     Rest(entry);  // what paused was another status
   }
   if (entry.stage == Stage::kPausing) return;
-  if (work->kind == Work::Kind::kPatch && entry.taken == entry.wanted.version) {
+  if (work->kind == Work::Kind::kPatch && entry.taken == entry.wanted.version &&
+      entry.taken_for == shown->hot().uid) {
     const TimePoint again = After(entry.taken_at, options_.reconcile_interval);
     if (loop_.Now() < again) return Pause(pod, entry, again - loop_.Now());
   }

@@ -119,6 +119,7 @@ class StatusManager final : public sync::PodStatusSink {
     std::optional<TimePoint> held_since = {};
     std::optional<uint64_t> settled = {};  // the version that was told to be
     std::optional<uint64_t> taken = {};    // the version that the server took last
+    std::string taken_for = {};            // the uid of the object: a mirror may be made anew
     TimePoint taken_at = {};
     std::optional<uint64_t> refused = {};  // the version that it called invalid
     // Of a request under way: the status that it carries, the version of the pod it starts from.

@@ -50,6 +50,7 @@ void StatusManager::Send(const PodUid& pod, Entry& entry) {
   }
   request.verb = sync::ApiVerb::kPatch;
   request.subresource = "status";
+  log_.V(3).Info("Patch status for pod", Pod(entry.name), Uid(pod), KV("patch", work->patch));
   request.body = std::move(work->patch);
   if (faults_.settle_early) Settle(pod, entry);
   Ask(pod, entry, Stage::kPatching, std::move(request));
@@ -119,9 +120,10 @@ void StatusManager::OnPatched(const PodUid& pod, Entry& entry, Result<sync::ApiO
   entry.taken_at = loop_.Now();
   metrics_.Histogram(StatusMetric::kSyncDuration).Observe(loop_.Now() - entry.changed);
   entry.changed = loop_.Now();
-  log_.V(3).Info("Patched the status of a pod", Pod(entry.name), Uid(pod));
+  log_.V(4).Info("Patched the status of a pod", Pod(entry.name), Uid(pod));
   auto now = kube::PodAtRest::FromWire(answer->wire);
   if (!now) return OnFailure(pod, entry, now.error(), "read patched pod");
+  entry.taken_for = std::string((*now)->hot().uid);
   // The newest that there is may be newer than what was sent: that is settled with its own answer.
   if (entry.taken == entry.wanted.version) Settle(pod, entry);
   Show(*now);

@@ -1,6 +1,9 @@
 #include "sync/core/pod_core.h"
 
+#include <deque>
 #include <utility>
+
+#include "sync/admission/preemption.h"
 
 namespace denselet::sync {
 namespace {
@@ -9,8 +12,31 @@ constexpr Duration kTellAgain = Milliseconds(10);
 
 }  // namespace
 
-// One shard's part. Tells the dispatcher when a pod has gone, whatever it takes: another pod may
-// wait for the name.
+struct PodCore::Home {
+  Home(const PodCoreHome& given, const Logger& logger) : seams(given), log(logger) {}
+  const PodCoreHome seams;
+  const Logger log;
+  PodCoreUser* user = nullptr;
+  PodStatusSink* statuses = nullptr;
+  std::unique_ptr<ImagePuller> puller = {};
+  std::unique_ptr<ImageDesk> desk = {};
+  std::unique_ptr<AdmissionDesk> admission = {};
+  std::unique_ptr<Journal> journal = {};
+  std::unique_ptr<AdmissionGate> gate = {};
+  std::unique_ptr<PodDispatcher> dispatcher = {};
+  std::unique_ptr<Wishes> wishes = {};
+  std::unique_ptr<StatusReturn> arrived = {};
+  std::unique_ptr<NewestPerPod<kube::PodRef>> mirrors = {};  // to the shards of their static pods
+  std::unique_ptr<NewestPerPod<Ending>> kills = {};          // to the shards of their pods
+  std::map<PodUid, UniqueFunction<void()>> preempted = {};   // who waits for their end
+  StatusNode status_node = {};
+  std::set<uint32_t> untold = {};  // shards that do not know it yet
+  reactor::TimerId timer = {};
+  std::unique_ptr<Pleg> pleg = {};
+};
+
+// One shard's part. Tells the home shard when a pod has stopped and when it has gone, whatever it
+// takes: others wait for what it had.
 class PodCore::Part final : public PodShardUser {
  public:
   Part(PodCore& core, const PodCoreShard& seams, uint32_t index, PodShardUser& user)
@@ -27,7 +53,12 @@ class PodCore::Part final : public PodShardUser {
                .images = images_,
                .hooks = seams.hooks,
                .specs = seams.specs},
-              core.options_.shard, *this) {
+              core.options_.shard, *this),
+        outlet_(seams.loop,
+                [this](const PodUid& pod, const StatusOutlet::Message& message) {
+                  return SendStatus(pod, message);
+                }),
+        statuses_(seams.loop, seams.log, pods_, outlet_) {
     pods_.SetNode(core.options_.node);
   }
   ~Part() { seams_.loop.Disarm(timer_); }
@@ -35,37 +66,66 @@ class PodCore::Part final : public PodShardUser {
   Part& operator=(const Part&) = delete;
 
   PodShard& pods() { return pods_; }
+  PodStatuses& statuses() { return statuses_; }
   // Home answers the desk's part of a list.
   Status SendHome(UniqueFunction<void()> work) {
     return seams_.router.Send(kHome, std::move(work));
   }
 
   // PodShardUser
-  void OnPodChanged(const PodWorker& worker) override { user_.OnPodChanged(worker); }
+  void OnPodChanged(const PodWorker& worker) override {
+    user_.OnPodChanged(worker);
+    statuses_.Changed(worker.pod().uid);
+    const bool quiet = worker.state().phase >= Phase::kTerminated;
+    if (!quiet || !stopped_.insert(worker.pod().uid).second) return;
+    words_.push_back({worker.pod(), Word::kStopped});
+    TellHome();
+  }
   void OnPodFault(const PodWorker& worker, const Error& error) override {
     user_.OnPodFault(worker, error);
+    statuses_.Changed(worker.pod().uid);
   }
   void OnPodGone(const PodIdentity& pod) override {
     user_.OnPodGone(pod);
-    gone_.push_back(pod);
-    TellGone();
+    statuses_.Gone(pod.uid);
+    stopped_.erase(pod.uid);
+    words_.push_back({pod, Word::kGone});
+    TellHome();
+  }
+  void OnPodHeldBack(const PodIdentity& pod, const kube::PodRef& wish) override {
+    user_.OnPodHeldBack(pod, wish);
+  }
+  void OnPodDecided(const PodWorker& worker, const Decision& decision) override {
+    user_.OnPodDecided(worker, decision);
   }
 
  private:
-  void TellGone() {
-    while (!gone_.empty()) {
-      const Status sent = SendHome([&core = core_, pod = gone_.front()] {
-        if (core.home_ != nullptr && core.home_->dispatcher != nullptr) {
-          core.home_->dispatcher->OnPodGone(pod);
-        }
+  enum class Word : uint8_t { kStopped, kGone };
+  struct Untold {
+    PodIdentity pod;
+    Word word;
+  };
+
+  void TellHome() {
+    while (!words_.empty()) {
+      const Status sent = SendHome([&core = core_, untold = words_.front()] {
+        if (core.home_ == nullptr) return;
+        if (untold.word == Word::kStopped) return core.OnPodStopped(untold.pod.uid);
+        core.OnPodGone(untold.pod);
       });
       if (!sent) break;
-      gone_.pop_front();
+      words_.pop_front();
     }
     seams_.loop.Disarm(timer_);
     timer_ = {};
-    if (gone_.empty()) return;
-    timer_ = seams_.loop.Arm(After(seams_.loop.Now(), kTellAgain), [this] { TellGone(); });
+    if (words_.empty()) return;
+    timer_ = seams_.loop.Arm(After(seams_.loop.Now(), kTellAgain), [this] { TellHome(); });
+  }
+
+  Status SendStatus(const PodUid& pod, const StatusOutlet::Message& message) {
+    return SendHome([&core = core_, pod, message = StatusOutlet::Message(message)]() mutable {
+      if (core.home_ != nullptr) message.Deliver(pod, *core.home_->statuses);
+    });
   }
 
   PodCore& core_;
@@ -73,8 +133,36 @@ class PodCore::Part final : public PodShardUser {
   PodShardUser& user_;
   RemoteImages images_;
   PodShard pods_;
-  std::deque<PodIdentity> gone_;  // untold; bounded by the pods there were
+  StatusOutlet outlet_;
+  PodStatuses statuses_;
+  std::set<PodUid> stopped_;  // told to be, of those that there are
+  std::deque<Untold> words_;  // untold; bounded by the pods there were
   reactor::TimerId timer_ = {};
+};
+
+// What the sources tell, on its way to the dispatcher: of mirrors only what they showed when they
+// were first seen.
+class PodCore::Wishes final : public DesiredPodsUser {
+ public:
+  explicit Wishes(Home& home) : home_(home) {}
+
+  void OnPodChanges(SourceKind source, std::span<const PodChange> changes) override {
+    for (const PodChange& change : changes) {
+      const std::string_view mirrored = change.pod->hot().config_mirror;
+      if (mirrored.empty() || change.op != PodOp::kAdd) continue;
+      (*home_.mirrors)[PodUid(std::string(mirrored))] = change.pod;
+    }
+    home_.mirrors->Flush();
+    home_.dispatcher->OnPodChanges(source, changes);
+  }
+  void OnPodRefused(SourceKind source, const RefusedPod& refused) override {
+    home_.dispatcher->OnPodRefused(source, refused);
+  }
+  void OnSourceReady(SourceKind source) override { home_.dispatcher->OnSourceReady(source); }
+  void OnSourceLate(SourceKind source) override { home_.dispatcher->OnSourceLate(source); }
+
+ private:
+  Home& home_;
 };
 
 PodCore::PodCore(uint32_t shards, PodCoreOptions options)
@@ -84,7 +172,7 @@ PodCore::~PodCore() = default;
 
 void PodCore::OpenHome(const PodCoreHome& seams) {
   CHECK(home_ == nullptr);
-  home_ = std::make_unique<Home>(seams);
+  home_ = std::make_unique<Home>(seams, seams.log);
   home_->puller = std::make_unique<ImagePuller>(seams.loop, seams.images, options_.images);
   home_->desk = std::make_unique<ImageDesk>(seams.loop, *home_->puller, seams.router);
 }
@@ -94,20 +182,138 @@ void PodCore::OpenShard(uint32_t shard, const PodCoreShard& seams, PodShardUser&
   parts_[shard] = std::make_unique<Part>(*this, seams, shard, user);
 }
 
-void PodCore::Begin(PlegUser& user) {
+void PodCore::Begin(PodCoreUser& user, PodStatusSink& statuses) {
   const PodCoreHome& seams = home_->seams;
-  home_->dispatcher = std::make_unique<PodDispatcher>(
-      seams.loop, seams.log, static_cast<PodShards&>(*this), shards(), options_.sources);
+  home_->user = &user;
+  home_->statuses = &statuses;
+  MakeRelays();
+  MakeAdmission();
+  home_->dispatcher = std::make_unique<PodDispatcher>(seams.loop, seams.log, *home_->gate, shards(),
+                                                      options_.sources);
+  home_->wishes = std::make_unique<Wishes>(*home_);
   home_->pleg =
       std::make_unique<Pleg>(seams.loop, seams.random, seams.log, seams.runtime, epochs_,
                              static_cast<PlegShards&>(*this), shards(), options_.pleg, user);
 }
 
+void PodCore::MakeAdmission() {
+  const PodCoreHome& seams = home_->seams;
+  home_->admission = std::make_unique<AdmissionDesk>(
+      AdmissionPorts{.loop = seams.loop,
+                     .log = home_->log,
+                     .preemptor = static_cast<PodPreemptor&>(*this),
+                     .nodes = seams.nodes,
+                     .plugins = seams.admission_plugins},
+      options_.admission, options_.sysctls);
+  home_->gate = std::make_unique<AdmissionGate>(seams.loop, *home_->admission,
+                                                static_cast<PodShards&>(*this), shards(),
+                                                *home_->user);
+  home_->journal = std::make_unique<Journal>(seams.loop, seams.files, seams.random, home_->log,
+                                             options_.journal, home_->admission->Kinds());
+  home_->journal->Open([home = home_.get()](const JournalReport&) {
+    home->admission->Start(*home->journal);
+    home->gate->OnJournalRead();
+  });
+}
+
+void PodCore::MakeRelays() {
+  const auto to_shard = [this](const PodUid& pod, auto work) -> Status {
+    const uint32_t shard = ShardOf(pod, shards());
+    return home_->seams.router.Send(shard, [this, shard, work = std::move(work)] {
+      if (Part* const part = parts_[shard].get()) work(*part);
+    });
+  };
+  reactor::Loop& loop = home_->seams.loop;
+  home_->arrived =
+      std::make_unique<StatusReturn>(loop, [to_shard](const PodUid& pod, const uint64_t& version) {
+        return to_shard(pod, [pod, version = version](Part& part) {
+          part.statuses().OnStatusSettled(pod, version);
+        });
+      });
+  home_->mirrors = std::make_unique<NewestPerPod<kube::PodRef>>(
+      loop, [to_shard](const PodUid& pod, const kube::PodRef& mirror) {
+        return to_shard(
+            pod, [pod, mirror](Part& part) { part.statuses().SetMirror(pod, mirror); });
+      });
+  home_->kills = std::make_unique<NewestPerPod<Ending>>(
+      loop, [to_shard](const PodUid& pod, const Ending& ending) {
+        return to_shard(
+            pod, [pod, ending](Part& part) { part.pods().Kill(pod, ending, std::nullopt); });
+      });
+}
+
+void PodCore::SetStatusNode(const StatusNode& node) {
+  if (home_->status_node == node) return;
+  home_->status_node = node;
+  for (uint32_t i = 0; i < shards(); ++i) home_->untold.insert(i);
+  TellStatusNode();
+}
+
+void PodCore::TellStatusNode() {
+  const PodCoreHome& seams = home_->seams;
+  std::erase_if(home_->untold, [&](uint32_t shard) {
+    const Status sent = seams.router.Send(shard, [this, shard, node = home_->status_node] {
+      if (Part* const part = parts_[shard].get()) part->statuses().SetNode(node);
+    });
+    return static_cast<bool>(sent);
+  });
+  seams.loop.Disarm(home_->timer);
+  if (home_->untold.empty()) return;
+  home_->timer =
+      seams.loop.Arm(After(seams.loop.Now(), kTellAgain), [this] { TellStatusNode(); });
+}
+
+void PodCore::Preempt(const PodIdentity& pod, UniqueFunction<void()> ended) {
+  home_->preempted[pod.uid] = std::move(ended);
+  (*home_->kills)[pod.uid] = Ending{.reason = EndReason::kKilled,
+                                    .outcome = PodOutcome::kFailed,
+                                    .status_reason = std::string(kPreempting),
+                                    .status_message = std::string(kPreemptedMessage),
+                                    .disruption = std::string(kPreemptedCondition)};
+  home_->kills->Flush();
+}
+
+void PodCore::OnPodStopped(const PodUid& pod) {
+  home_->gate->OnPodStopped(pod);
+  const auto waited_for = home_->preempted.find(pod);
+  if (waited_for == home_->preempted.end()) return;
+  UniqueFunction<void()> ended = std::move(waited_for->second);
+  home_->preempted.erase(waited_for);
+  ended();
+}
+
+void PodCore::OnPodGone(const PodIdentity& pod) {
+  OnPodStopped(pod.uid);
+  if (home_->gate->OnPodGone(pod.uid)) return;
+  home_->dispatcher->OnPodGone(pod);
+  home_->user->OnPodGone(pod);
+}
+
+DesiredPodsUser& PodCore::wishes() { return *home_->wishes; }
+RuntimeEventsUser& PodCore::events() { return *home_->pleg; }
+PodStatusUser& PodCore::arrived() { return *home_->arrived; }
+void PodCore::SetNode(NodeView node) {
+  home_->admission->SetNode(std::move(node));
+  home_->gate->OnNodeKnown();
+}
+Pleg& PodCore::pleg() { return *home_->pleg; }
+PodDispatcher& PodCore::dispatcher() { return *home_->dispatcher; }
+const AdmissionDesk& PodCore::admission() const { return *home_->admission; }
+const AdmissionGate& PodCore::gate() const { return *home_->gate; }
+const Journal& PodCore::journal() const { return *home_->journal; }
+
 void PodCore::CloseShard(uint32_t shard) { parts_[shard].reset(); }
-void PodCore::CloseHome() { home_.reset(); }
+void PodCore::CloseHome() {
+  if (home_ != nullptr) home_->seams.loop.Disarm(home_->timer);
+  home_.reset();
+}
 
 PodShard* PodCore::pods(uint32_t shard) {
   return parts_[shard] == nullptr ? nullptr : &parts_[shard]->pods();
+}
+
+PodStatuses* PodCore::statuses(uint32_t shard) {
+  return parts_[shard] == nullptr ? nullptr : &parts_[shard]->statuses();
 }
 
 Status PodCore::Hint(uint32_t shard, std::vector<PodUid> pods) {
@@ -118,6 +324,7 @@ Status PodCore::Hint(uint32_t shard, std::vector<PodUid> pods) {
 
 Status PodCore::Listed(uint32_t shard, Epoch epoch, std::vector<ListedPod> pods,
                        UniqueFunction<void(uint64_t)> checked) {
+  home_->gate->OnListed(shard, pods);
   return home_->seams.router.Send(
       shard, [this, shard, epoch, pods = std::move(pods), checked = std::move(checked)]() mutable {
         Part* const part = parts_[shard].get();
@@ -131,7 +338,10 @@ Status PodCore::Listed(uint32_t shard, Epoch epoch, std::vector<ListedPod> pods,
 
 Status PodCore::Wish(uint32_t shard, PodWish wish) {
   return home_->seams.router.Send(shard, [this, shard, wish = std::move(wish)] {
-    if (Part* const part = parts_[shard].get()) part->pods().Update(wish);
+    Part* const part = parts_[shard].get();
+    if (part == nullptr) return;
+    part->pods().Update(wish);
+    part->statuses().Changed(IdentityOf(wish.pod).uid);
   });
 }
 

@@ -1,11 +1,12 @@
 // The core put together: which of its parts lives on which shard, and how they reach each other.
 //
-//   home (shard 0)   PodDispatcher, Pleg, ImagePuller and its desk
-//   every shard      PodShard, RemoteImages
+//   home (shard 0)   PodDispatcher, AdmissionGate and desk, Journal, Pleg, ImagePuller and its desk
+//   every shard      PodShard, PodStatuses, RemoteImages
 //
-//   wishes:  PodSources -> PodDispatcher --> mail --> PodShard::Update
-//   events:  stream -> Pleg --> mail --> PodShard::Hint          lists: Pleg --> mail --> Listed
-//   ends:    PodShard -> OnPodGone --> mail --> PodDispatcher    (sent until it fits)
+//   wishes:    PodSources -> PodDispatcher -> AdmissionGate --> mail --> PodShard::Update
+//   events:    stream -> Pleg --> mail --> PodShard::Hint          lists: Pleg --> mail --> Listed
+//   ends:      PodShard -> stopped, gone --> mail --> gate, dispatcher    (sent until it fits)
+//   statuses:  PodShard -> PodStatuses --> mail --> the sink; that it has arrived --> mail --> back
 //
 // Owned by the composition root (the agent's, or the simulator's), which outlives all mail. Parts
 // are made and destroyed on their shards: OpenHome on the home shard, then OpenShard on each, then
@@ -14,15 +15,25 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/log.h"
 #include "base/random.h"
+#include "reactor/api/file_system.h"
 #include "reactor/api/loop.h"
+#include "sync/admission/admission_desk.h"
+#include "sync/core/admission_gate.h"
+#include "sync/core/pod_statuses.h"
+#include "sync/core/status_relay.h"
 #include "sync/images/image_puller.h"
 #include "sync/images/remote_images.h"
+#include "sync/journal/journal.h"
 #include "sync/pleg/pleg.h"
 #include "sync/shard/pod_dispatcher.h"
 #include "sync/shard/pod_shard.h"
@@ -33,6 +44,9 @@ struct PodCoreOptions {
   PlegOptions pleg = {};
   PodShardOptions shard = {};
   ImagePullerOptions images = {};
+  AdmissionOptions admission = {};
+  SysctlAllowList sysctls = {};
+  JournalOptions journal = {};
   NodeFacts node = {};
   SourceSet sources = {};  // those that must have spoken before anything is an orphan
 };
@@ -57,9 +71,19 @@ struct PodCoreHome {
   ShardRouter& router;
   Runtime& runtime;
   ImageService& images;
+  reactor::FileSystem& files;
+  NodeFetcher& nodes;
+  std::vector<AdmissionPlugin*> admission_plugins = {};
 };
 
-class PodCore final : private PlegShards, private PodShards {
+// On the home shard.
+class PodCoreUser : public PlegUser, public AdmissionGateUser {
+ public:
+  // Its worker is gone, and nobody wishes it.
+  virtual void OnPodGone(const PodIdentity& pod) = 0;
+};
+
+class PodCore final : private PlegShards, private PodShards, private PodPreemptor {
  public:
   static constexpr uint32_t kHome = 0;
 
@@ -70,30 +94,33 @@ class PodCore final : private PlegShards, private PodShards {
 
   void OpenHome(const PodCoreHome& home);
   void OpenShard(uint32_t shard, const PodCoreShard& seams, PodShardUser& user);
-  void Begin(PlegUser& user);
+  // `statuses` is where they go; it tells arrived() of them.
+  void Begin(PodCoreUser& user, PodStatusSink& statuses);
   void CloseShard(uint32_t shard);
   void CloseHome();
 
   uint32_t shards() const { return static_cast<uint32_t>(parts_.size()); }
 
   // On the home shard, between Begin and CloseHome.
-  DesiredPodsUser& wishes() { return *home_->dispatcher; }
-  RuntimeEventsUser& events() { return *home_->pleg; }
-  Pleg& pleg() { return *home_->pleg; }
-  PodDispatcher& dispatcher() { return *home_->dispatcher; }
+  DesiredPodsUser& wishes();
+  RuntimeEventsUser& events();
+  PodStatusUser& arrived();
+  // The node as admission sees it, and as it shows in statuses.
+  void SetNode(NodeView node);
+  void SetStatusNode(const StatusNode& node);
+  Pleg& pleg();
+  PodDispatcher& dispatcher();
+  const AdmissionDesk& admission() const;
+  const AdmissionGate& gate() const;
+  const Journal& journal() const;
   // On its shard; null: not open.
   PodShard* pods(uint32_t shard);
+  PodStatuses* statuses(uint32_t shard);
 
  private:
   class Part;
-  struct Home {
-    explicit Home(const PodCoreHome& given) : seams(given) {}
-    const PodCoreHome seams;
-    std::unique_ptr<ImagePuller> puller = {};
-    std::unique_ptr<ImageDesk> desk = {};
-    std::unique_ptr<PodDispatcher> dispatcher = {};
-    std::unique_ptr<Pleg> pleg = {};
-  };
+  class Wishes;
+  struct Home;
 
   // PlegShards, PodShards: on the home shard.
   Status Hint(uint32_t shard, std::vector<PodUid> pods) override;
@@ -101,6 +128,14 @@ class PodCore final : private PlegShards, private PodShards {
                 UniqueFunction<void(uint64_t)> checked) override;
   Status Wish(uint32_t shard, PodWish wish) override;
   Status SourcesReady(uint32_t shard) override;
+  // PodPreemptor
+  void Preempt(const PodIdentity& pod, UniqueFunction<void()> ended) override;
+
+  void MakeAdmission();
+  void MakeRelays();
+  void TellStatusNode();
+  void OnPodStopped(const PodUid& pod);
+  void OnPodGone(const PodIdentity& pod);
 
   const PodCoreOptions options_;
   EpochCounter epochs_;

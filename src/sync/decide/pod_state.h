@@ -32,6 +32,7 @@ struct Ending {
   std::optional<PodOutcome> outcome = {};
   std::string status_reason = {};  // DeadlineExceeded, Evicted, ...
   std::string status_message = {};
+  std::string disruption = {};  // for the node's sake: what the condition DisruptionTarget says
   friend bool operator==(const Ending&, const Ending&) = default;
 };
 

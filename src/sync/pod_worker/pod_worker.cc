@@ -144,8 +144,18 @@ void PodWorker::Update(const PodWish& wish, TimePoint now) {
   pod_ = wish.pod;
   NoteStartTime(**parsed, now);
   SetPlan(*std::move(plan));
+  if (wish.rejected) Reject(*wish.rejected);
   ShrinkGraceNow(std::nullopt);
-  Note(now, plan_.deleted ? "to be deleted" : "wished");
+  Note(now, rejected_ ? "rejected" : plan_.deleted ? "to be deleted" : "wished");
+}
+
+void PodWorker::Reject(const Rejection& rejection) {
+  if (state_.ending) return;
+  rejected_ = rejection;
+  state_.ending = Ending{.reason = EndReason::kKilled,
+                         .outcome = PodOutcome::kFailed,
+                         .status_reason = rejection.reason,
+                         .status_message = rejection.message};
 }
 
 // activeDeadlineSeconds counts from status.startTime, which outlives the agent; on our own clock

@@ -37,6 +37,7 @@
 #include "sync/decide/decide.h"
 #include "sync/ledger/pod_ledger.h"
 #include "sync/pod_worker/worker_host.h"
+#include "sync/ports/admission.h"
 
 namespace denselet::sync {
 
@@ -54,6 +55,7 @@ enum class WishKind : uint8_t {
 struct PodWish {
   WishKind kind = WishKind::kAdd;
   kube::PodRef pod = {};
+  std::optional<Rejection> rejected = {};  // it may not run here: it ends before it began
 };
 
 inline PodIdentity IdentityOf(const kube::PodRef& pod) {
@@ -142,6 +144,9 @@ class PodWorker {
   // The observation that Decide sees: none until it is fresh enough.
   Observation Observe() const;
   std::vector<ContainerWaiting> Waiting(TimePoint now) const;
+  // What the runtime has of it is known: it was looked at, or is new for certain.
+  bool Known() const { return fresh_after_ == 0 || Observe().pod != nullptr; }
+  const std::optional<Rejection>& rejected() const { return rejected_; }
 
   // Nothing is left to do, and nobody wishes it: the shard takes it away.
   bool gone() const { return nothing_left_ && wish_gone_; }
@@ -185,6 +190,7 @@ class PodWorker {
   void Note(TimePoint now, std::string what);
   void Fail(const Error& error, TimePoint now);
   void CancelStarts();
+  void Reject(const Rejection& rejection);
   void SetPlan(PodPlan plan);
   void NoteStartTime(const kube::core::Pod& pod, TimePoint now);
   void ShrinkGraceNow(std::optional<int64_t> asked_for);
@@ -229,6 +235,7 @@ class PodWorker {
   PodFacts facts_;
   PodMemory memory_;
   PodLedger ledger_;
+  std::optional<Rejection> rejected_;
   std::optional<int64_t> grace_asked_for_;
   bool wish_gone_ = false;
   std::optional<PodWish> next_wish_;

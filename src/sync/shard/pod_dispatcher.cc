@@ -70,7 +70,10 @@ void PodDispatcher::Take(const PodChange& change) {
 // False: it waits for its name, or went while it waited.
 bool PodDispatcher::TakeStatic(const PodIdentity& pod, const PodWish& wish) {
   StaticName& name = names_[pod.ref];
-  if (name.holder == pod.uid) return true;
+  if (name.holder == pod.uid) {
+    name.leaving = wish.kind == WishKind::kGone;
+    return true;
+  }
   if (wish.kind == WishKind::kGone) {
     const bool waits = name.next && IdentityOf(name.next->pod).uid == pod.uid;
     if (waits) name.next.reset();
@@ -96,7 +99,13 @@ void PodDispatcher::OnPodGone(const PodIdentity& pod) {
   PodWish next = *std::exchange(found->second.next, std::nullopt);
   const PodUid uid = IdentityOf(next.pod).uid;
   found->second.holder = uid;
+  found->second.leaving = false;
   Send(uid, std::move(next));
+}
+
+bool PodDispatcher::StillEnds(const ObjectRef& static_pod) const {
+  const auto found = names_.find(static_pod);
+  return found != names_.end() && (found->second.leaving || found->second.next);
 }
 
 size_t PodDispatcher::waiting_for_name() const {

@@ -50,6 +50,8 @@ class PodDispatcher final : public DesiredPodsUser {
   void OnSourceReady(SourceKind source) override;
   void OnSourceLate(SourceKind source) override;
 
+  // A static pod of that name, removed or replaced, still ends on this node.
+  bool StillEnds(const ObjectRef& static_pod) const;
   size_t waiting_for_name() const;
   size_t unsent() const { return unsent_.size(); }
 
@@ -57,6 +59,7 @@ class PodDispatcher final : public DesiredPodsUser {
   // A name of static pods: who has it, who waits for it. Of those who wait only the newest counts.
   struct StaticName {
     PodUid holder = {};
+    bool leaving = false;  // the holder is not wished any more
     std::optional<PodWish> next = {};
   };
   struct Unsent {

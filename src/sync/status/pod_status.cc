@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "kube/api/types.h"
-#include "sync/spec/resource_spec.h"
 #include "sync/status/conditions.h"
 #include "sync/status/container_readiness.h"
 #include "sync/status/container_statuses.h"
 #include "sync/status/pod_ips.h"
 #include "sync/status/pod_phase.h"
+#include "sync/status/pod_qos.h"
 #include "sync/status/status_end.h"
 #include "sync/status/status_lookup.h"
 #include "sync/status/status_resources.h"
@@ -20,18 +20,6 @@ namespace core = kube::core;
 
 // What the containers of one pod may tell at their end, together.
 constexpr size_t kTerminationMessagesBytesMax = size_t{12} * 1024;
-
-const char* QosName(const core::Pod& pod) {
-  switch (QosOf(pod)) {
-    case QosClass::kGuaranteed:
-      return "Guaranteed";
-    case QosClass::kBurstable:
-      return "Burstable";
-    case QosClass::kBestEffort:
-      return "BestEffort";
-  }
-  return "";
-}
 
 // Cut where a character begins, so that what is left is text.
 void CutTo(size_t bytes_max, std::string& text) {

@@ -36,6 +36,8 @@ struct StatusNode {
   std::vector<std::string> host_ips = {};  // one, or one of each family; empty: not known
   bool prefers_ipv6 = false;               // the node's first address is of that family
   bool recursive_read_only = false;        // the pod's runtime handler can do it
+
+  friend bool operator==(const StatusNode&, const StatusNode&) = default;
 };
 
 struct StatusInput {

@@ -37,7 +37,7 @@ start_agent() {
   local node=$1
   shift
   log=$work/$node.log
-  "$denselet" --hostname-override "$node" --root-dir "$work/$node" --cert-dir "$work/$node/pki" -v 2 \
+  "$denselet" --hostname-override "$node" --root-dir "$work/$node" --cert-dir "$work/$node/pki" -v 3 \
     --container-runtime-endpoint "unix://$work/runtime.sock" "$@" >>"$log" 2>&1 &
   agent=$!
   agents+=("$agent")

@@ -1,0 +1,206 @@
+#include "sync/core/admission_gate.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace denselet::sync {
+namespace {
+
+bool IsEnding(const kube::PodRef& pod) {
+  const kube::PodHotFields& hot = pod->hot();
+  return hot.deletion_time || hot.phase == kube::PodPhase::kSucceeded ||
+         hot.phase == kube::PodPhase::kFailed;
+}
+
+}  // namespace
+
+AdmissionGate::AdmissionGate(reactor::Loop& loop, AdmissionDesk& desk, PodShards& shards,
+                             uint32_t shard_count, AdmissionGateUser& user)
+    : loop_(loop), desk_(desk), shards_(shards), shard_count_(shard_count), user_(user) {}
+
+AdmissionGate::~AdmissionGate() { loop_.Disarm(timer_); }
+
+void AdmissionGate::OnJournalRead() {
+  journal_read_ = true;
+  for (const PodIdentity& pod : desk_.Unclaimed()) unclaimed_.insert(pod.uid);
+  OpenIfAll();
+}
+
+void AdmissionGate::OnNodeKnown() {
+  node_known_ = true;
+  OpenIfAll();
+}
+
+void AdmissionGate::OnListed(uint32_t shard, const std::vector<ListedPod>& pods) {
+  std::set<PodUid>& running = running_[shard];
+  running.clear();
+  for (const ListedPod& pod : pods) running.insert(pod.pod.uid);
+  if (!open_) return OpenIfAll();
+  ReleaseUnclaimed(shard);
+}
+
+void AdmissionGate::OpenIfAll() {
+  if (open_ || !journal_read_ || !node_known_ || running_.size() < shard_count_) return;
+  open_ = true;
+  TryAgain();
+}
+
+Status AdmissionGate::Wish(uint32_t shard, PodWish wish) {
+  const PodUid uid = IdentityOf(wish.pod).uid;
+  const auto found = pods_.find(uid);
+  if (found == pods_.end()) return Begin(uid, shard, std::move(wish));
+  Entry& entry = found->second;
+  const bool gone = wish.kind == WishKind::kGone;
+  switch (entry.stage) {
+    case Stage::kAsking:
+    case Stage::kForwarding: {
+      if (!gone && !IsEnding(wish.pod)) {
+        entry.wish = PodWish{WishKind::kAdd, std::move(wish.pod)};
+        return Ok();
+      }
+      // Nobody needs the answer any more.
+      Status passed = Pass(entry, std::move(wish), gone ? Stage::kLeaving : Stage::kForwarded);
+      if (passed) desk_.Release(uid);
+      return passed;
+    }
+    case Stage::kForwarded:
+      return Pass(entry, std::move(wish), gone ? Stage::kLeaving : Stage::kForwarded);
+    case Stage::kLeaving:
+      entry.wish.reset();
+      if (!gone) entry.wish = PodWish{WishKind::kAdd, std::move(wish.pod)};
+      return Ok();
+  }
+  return Ok();
+}
+
+Status AdmissionGate::Begin(const PodUid& pod, uint32_t shard, PodWish wish) {
+  const bool gone = wish.kind == WishKind::kGone;
+  if (gone || IsEnding(wish.pod)) {
+    Entry entry{.shard = shard};
+    Status passed = Pass(entry, std::move(wish), gone ? Stage::kLeaving : Stage::kForwarded);
+    if (passed) pods_.emplace(pod, std::move(entry));
+    return passed;
+  }
+  Entry& entry = pods_[pod];
+  entry = {.shard = shard, .wish = PodWish{WishKind::kAdd, std::move(wish.pod)}};
+  if (open_ && again_.empty()) {
+    Ask(pod, entry);
+  } else {
+    again_.push_back(pod);
+  }
+  return Ok();
+}
+
+Status AdmissionGate::Pass(Entry& entry, PodWish wish, Stage then) {
+  wish.rejected = entry.rejected;
+  Status passed = shards_.Wish(entry.shard, std::move(wish));
+  if (passed) {
+    entry.stage = then;
+    entry.wish.reset();
+  }
+  return passed;
+}
+
+void AdmissionGate::Ask(const PodUid& pod, Entry& entry) {
+  entry.adopts = running_[entry.shard].contains(pod);
+  const auto question = entry.adopts ? AdmissionQuestion::kAdopt : AdmissionQuestion::kDecide;
+  const Status asked = desk_.Ask(
+      entry.wish->pod, question,
+      [this, pod](const Result<AdmissionDecision>& decision) { OnDecided(pod, decision); });
+  if (!asked) return TryLater(pod);
+  unclaimed_.erase(pod);
+}
+
+void AdmissionGate::OnDecided(const PodUid& pod, const Result<AdmissionDecision>& decision) {
+  const auto found = pods_.find(pod);
+  if (found == pods_.end() || found->second.stage != Stage::kAsking) return;
+  Entry& entry = found->second;
+  if (!decision && decision.error().code() == ErrorCode::kCancelled) return;
+  // One that cannot be read goes on, too: its worker says so.
+  if (decision && decision->rejected) {
+    entry.rejected = decision->rejected;
+    if (!decision->adopted) user_.OnPodRejected(entry.wish->pod, *entry.rejected);
+  }
+  Forward(pod, entry);
+}
+
+void AdmissionGate::Forward(const PodUid& pod, Entry& entry) {
+  entry.stage = Stage::kForwarding;
+  if (!Pass(entry, *entry.wish, Stage::kForwarded)) return TryLater(pod);
+  desk_.Confirm(pod);
+}
+
+void AdmissionGate::TryLater(const PodUid& pod) {
+  again_.push_back(pod);
+  loop_.Disarm(timer_);
+  timer_ = loop_.Arm(After(loop_.Now(), kRetry), [this] { TryAgain(); });
+}
+
+void AdmissionGate::TryAgain() {
+  if (!open_) return;
+  for (const PodUid& pod : std::exchange(again_, {})) {
+    const auto found = pods_.find(pod);
+    if (found == pods_.end()) continue;
+    if (found->second.stage == Stage::kAsking) {
+      Ask(pod, found->second);
+    } else if (found->second.stage == Stage::kForwarding) {
+      Forward(pod, found->second);
+    }
+  }
+}
+
+Status AdmissionGate::SourcesReady(uint32_t shard) {
+  const bool adopts = std::ranges::any_of(pods_, [shard](const auto& pod) {
+    const Entry& entry = pod.second;
+    return entry.shard == shard && entry.adopts && entry.stage <= Stage::kForwarding;
+  });
+  if (!open_ || !again_.empty() || adopts) {
+    return Error(ErrorCode::kOverloaded, "pods that run are not adopted yet");
+  }
+  Status told = shards_.SourcesReady(shard);
+  if (told) {
+    ready_.insert(shard);
+    ReleaseUnclaimed(shard);
+  }
+  return told;
+}
+
+// Those that run have a worker, which tells when they have stopped.
+void AdmissionGate::ReleaseUnclaimed(uint32_t shard) {
+  if (!ready_.contains(shard)) return;
+  std::erase_if(unclaimed_, [&](const PodUid& pod) {
+    if (ShardOf(pod, shard_count_) != shard || running_[shard].contains(pod)) return false;
+    desk_.Release(pod);
+    return true;
+  });
+}
+
+// A rejection holds nothing, and is remembered as long as the pod is there.
+void AdmissionGate::OnPodStopped(const PodUid& pod) {
+  const auto found = pods_.find(pod);
+  if (found != pods_.end() && found->second.rejected) return;
+  unclaimed_.erase(pod);
+  desk_.Release(pod);
+}
+
+bool AdmissionGate::OnPodGone(const PodUid& pod) {
+  unclaimed_.erase(pod);
+  desk_.Release(pod);
+  const auto found = pods_.find(pod);
+  if (found == pods_.end()) return false;
+  const Entry left = std::move(found->second);
+  pods_.erase(found);
+  if (left.stage != Stage::kLeaving || !left.wish) return false;
+  pods_[pod] = {.shard = left.shard,
+                .stage = IsEnding(left.wish->pod) ? Stage::kForwarding : Stage::kAsking,
+                .wish = left.wish};
+  TryLater(pod);
+  return true;
+}
+
+size_t AdmissionGate::waiting() const {
+  return static_cast<size_t>(std::ranges::count_if(
+      pods_, [](const auto& pod) { return pod.second.stage <= Stage::kForwarding; }));
+}
+
+}  // namespace denselet::sync

@@ -1,0 +1,109 @@
+// Between the wishes and the shards: a pod goes to its shard once it is decided whether it may run
+// here.
+//
+//   PodDispatcher --> [ asking: the newest wish of each pod ] --> AdmissionDesk
+//                                                    | decided, durable
+//                                                    v
+//                              shard: the wish, with the rejection if there is one
+//
+//   closed until the journal was read, the node is known and the runtime was listed: what runs
+//   already is adopted.
+//   Pods that are to go, or that have ended, are not asked about.
+//   A pod that comes back under its uid while it ends is asked about anew when it is gone.
+//
+// Lives on the home shard. Bounded by the number of pods.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "reactor/api/loop.h"
+#include "sync/admission/admission_desk.h"
+#include "sync/shard/pod_dispatcher.h"
+
+namespace denselet::sync {
+
+class AdmissionGateUser {
+ public:
+  // For the event; not again after a restart.
+  virtual void OnPodRejected(const kube::PodRef& pod, const Rejection& rejection) = 0;
+
+ protected:
+  ~AdmissionGateUser() = default;
+};
+
+class AdmissionGate final : public PodShards {
+ public:
+  static constexpr Duration kRetry = Milliseconds(10);
+
+  AdmissionGate(reactor::Loop& loop, AdmissionDesk& desk, PodShards& shards, uint32_t shard_count,
+                AdmissionGateUser& user);
+  ~AdmissionGate() override;
+  AdmissionGate(const AdmissionGate&) = delete;
+  AdmissionGate& operator=(const AdmissionGate&) = delete;
+
+  // The journal has told the desk all it has.
+  void OnJournalRead();
+  // The desk knows the node.
+  void OnNodeKnown();
+  // What the runtime has of a shard's pods.
+  void OnListed(uint32_t shard, const std::vector<ListedPod>& pods);
+  bool is_open() const { return open_; }
+
+  // PodShards
+  Status Wish(uint32_t shard, PodWish wish) override;
+  // Not before those that run were adopted: they would count as orphans.
+  Status SourcesReady(uint32_t shard) override;
+
+  // Nothing of it runs any more: what it had is free.
+  void OnPodStopped(const PodUid& pod);
+  // Its worker is gone. True: it is wished again meanwhile, so its name is not free.
+  bool OnPodGone(const PodUid& pod);
+
+  size_t waiting() const;
+
+ private:
+  enum class Stage : uint8_t {
+    kAsking,      // the desk has it, or will have it when the gate opens
+    kForwarding,  // decided; the shard's mailbox is full
+    kForwarded,
+    kLeaving,  // gone from its source, and forwarded
+  };
+  struct Entry {
+    uint32_t shard = 0;
+    Stage stage = Stage::kAsking;
+    bool adopts = false;
+    std::optional<Rejection> rejected = {};
+    // The newest: of kAsking and kForwarding what is to be forwarded, of kLeaving what comes after.
+    std::optional<PodWish> wish = {};
+  };
+
+  Status Begin(const PodUid& pod, uint32_t shard, PodWish wish);
+  Status Pass(Entry& entry, PodWish wish, Stage then);
+  void OpenIfAll();
+  void Ask(const PodUid& pod, Entry& entry);
+  void OnDecided(const PodUid& pod, const Result<AdmissionDecision>& decision);
+  void Forward(const PodUid& pod, Entry& entry);
+  void TryLater(const PodUid& pod);
+  void TryAgain();
+  void ReleaseUnclaimed(uint32_t shard);
+
+  reactor::Loop& loop_;
+  AdmissionDesk& desk_;
+  PodShards& shards_;
+  const uint32_t shard_count_;
+  AdmissionGateUser& user_;
+  bool journal_read_ = false, node_known_ = false, open_ = false;
+  std::map<uint32_t, std::set<PodUid>> running_;  // by shard, as listed last
+  std::set<uint32_t> ready_;                      // shards that were told that all sources spoke
+  std::set<PodUid> unclaimed_;  // of the journal, and nobody has asked about them
+  std::map<PodUid, Entry> pods_;
+  std::deque<PodUid> again_;  // to be asked about or forwarded, in order
+  reactor::TimerId timer_ = {};
+};
+
+}  // namespace denselet::sync

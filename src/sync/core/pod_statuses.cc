@@ -1,0 +1,194 @@
+#include "sync/core/pod_statuses.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kube/api/codec/codec.h"
+#include "kube/api/types.h"
+#include "sync/status/rejected_status.h"
+#include "sync/status/seen_pod.h"
+
+namespace denselet::sync {
+namespace {
+
+namespace core = kube::core;
+
+Result<core::PodStatus> Parse(const std::string& bytes) {
+  core::PodStatus status;
+  if (!status.ParseFromString(bytes)) return Error(ErrorCode::kCorrupt, "not a pod's status");
+  return status;
+}
+
+// Startup probes, as far as they have spoken about an instance that was seen.
+std::vector<ProbedContainer> ProbesOf(const PodWorker& worker, const ObservedPod& seen) {
+  std::vector<ProbedContainer> probes;
+  for (const ObservedContainer& container : seen.containers) {
+    const ContainerIndex index = worker.plan().Find(container.name);
+    if (index == kNoContainer || index >= worker.facts().containers.size()) continue;
+    const ContainerFacts& facts = worker.facts().containers[index];
+    if (facts.startup == ProbeResult::kNone || facts.probed_attempt != container.attempt) continue;
+    probes.push_back({.id = container.id, .startup = facts.startup});
+  }
+  return probes;
+}
+
+bool HasEnded(const kube::PodAtRest& pod) {
+  const kube::PodPhase phase = pod.hot().phase;
+  return phase == kube::PodPhase::kSucceeded || phase == kube::PodPhase::kFailed;
+}
+
+bool Runs(const ObservedPod& seen) {
+  return std::ranges::any_of(seen.containers, [](const ObservedContainer& container) {
+    return container.state == ContainerState::kRunning;
+  });
+}
+
+}  // namespace
+
+PodStatuses::PodStatuses(reactor::Loop& loop, const Logger& log, PodShard& pods,
+                         PodStatusSink& sink)
+    : loop_(loop), log_(log), pods_(pods), sink_(sink) {}
+
+PodStatuses::~PodStatuses() { *alive_ = false; }
+
+void PodStatuses::SetNode(const StatusNode& node) {
+  if (node_ == node) return;
+  node_ = node;
+  for (auto& [uid, kept] : kept_) LineUp(uid, kept);
+}
+
+void PodStatuses::Changed(const PodUid& pod) { LineUp(pod, kept_[pod]); }
+
+void PodStatuses::Gone(const PodUid& pod) {
+  if (kept_.erase(pod) != 0) sink_.Forget(pod);
+}
+
+void PodStatuses::SetMirror(const PodUid& static_pod, const kube::PodRef& mirror) {
+  Kept& kept = kept_[static_pod];
+  if (std::exchange(kept.mirror_seen, true)) return;
+  const Result<std::unique_ptr<core::Pod>> shown = mirror->Parse();
+  if (!shown || !(*shown)->status().has_starttime()) return;  // it has no status of ours
+  kept.status = kube::EncodeWire((*shown)->status());
+  LineUp(static_pod, kept);
+}
+
+std::string_view PodStatuses::StatusOf(const PodUid& pod) const {
+  const auto found = kept_.find(pod);
+  return found == kept_.end() ? std::string_view() : std::string_view(found->second.status);
+}
+
+void PodStatuses::LineUp(const PodUid& pod, Kept& kept) {
+  if (std::exchange(kept.in_line, true)) return;
+  line_.push_back(pod);
+  if (std::exchange(turn_posted_, true)) return;
+  loop_.Post([this, alive = alive_] {
+    if (*alive) Turn();
+  });
+}
+
+void PodStatuses::Turn() {
+  turn_posted_ = false;
+  const reactor::ActivityScope scope(loop_.activity(), "pod statuses");
+  for (size_t i = 0; i < kBuildsPerTurnMax && !line_.empty(); ++i) {
+    const PodUid pod = std::move(line_.front());
+    line_.pop_front();
+    const auto found = kept_.find(pod);
+    if (found == kept_.end() || !std::exchange(found->second.in_line, false)) continue;
+    Make(pod, found->second);
+  }
+  if (line_.empty() || std::exchange(turn_posted_, true)) return;
+  loop_.Post([this, alive = alive_] {
+    if (*alive) Turn();
+  });
+}
+
+void PodStatuses::Make(const PodUid& pod, Kept& kept) {
+  const PodWorker* const worker = pods_.Find(pod);
+  if (!node_ || worker == nullptr || !worker->wish()) return;
+  if (!worker->rejected() && !worker->Known()) return;  // a look at the runtime is on its way
+  const Phase phase = worker->state().phase;
+  const bool quiet = phase >= Phase::kTerminated || worker->rejected();
+  const MayRun may_run = quiet || faults_.finish_early ? MayRun::kNo : MayRun::kYes;
+  const Finished finished = phase == Phase::kFinished || (faults_.finish_early && phase != Phase::kSyncing)
+                                ? Finished::kYes
+                                : Finished::kNo;
+  if (kept.version == 0) kept.taken_over = HasEnded(*worker->wish());
+  Result<std::string> status = Build(*worker, kept, finished);
+  if (!status) {
+    if (!std::exchange(kept.refused, true)) {
+      log_.Error(status.error(), "A pod's status could not be made; the one before stays",
+                 Pod(worker->pod().ref), Uid(pod));
+    }
+    return;
+  }
+  kept.refused = false;
+  const bool same = kept.version != 0 && *status == kept.status && may_run == kept.may_run &&
+                    finished == kept.finished && worker->wish() == kept.pod;
+  if (!same) {
+    kept.status = *std::move(status);
+    kept.version = next_version_++;
+    kept.may_run = may_run;
+    kept.finished = finished;
+    kept.pod = worker->wish();
+    sink_.SetStatus({.pod = kept.pod,
+                     .status = kept.status,
+                     .version = kept.version,
+                     .may_run = may_run,
+                     .finished = finished});
+  }
+  AllowRemovalOf(pod, kept);
+}
+
+Result<std::string> PodStatuses::Build(const PodWorker& worker, const Kept& kept,
+                                       Finished finished) const {
+  const Result<std::unique_ptr<core::Pod>> pod = worker.wish()->Parse();
+  if (!pod) return pod.error();
+  core::PodStatus before;
+  const bool has_before = !kept.status.empty() && !faults_.forget_before;
+  if (has_before) {
+    Result<core::PodStatus> parsed = Parse(kept.status);
+    if (!parsed) return parsed.error();
+    before = *std::move(parsed);
+  }
+  const WallTime now = loop_.WallNow();
+  if (worker.rejected()) {
+    return kube::EncodeWire(
+        RejectedStatus(**pod, has_before ? before : (*pod)->status(), *worker.rejected(), now));
+  }
+  const ObservedPod seen = SeenPod(worker.Observe(), worker.ledger().view());
+  if (kept.taken_over && !Runs(seen)) return kube::EncodeWire((*pod)->status());
+  const std::vector<ContainerWaiting> waiting = worker.Waiting(loop_.Now());
+  const std::vector<ProbedContainer> probes = ProbesOf(worker, seen);
+  const Phase phase = worker.state().phase;
+  const Result<core::PodStatus> status = BuildPodStatus(
+      {.pod = **pod,
+       .plan = worker.plan(),
+       .before = has_before ? &before : nullptr,
+       .seen = seen,
+       .waiting = waiting,
+       .probes = probes,
+       .node = *node_,
+       .ending = worker.state().ending,
+       .disruption = worker.state().ending ? worker.state().ending->disruption : "",
+       .ends = phase == Phase::kTerminated || phase == Phase::kFinished,
+       .finished = finished,
+       .now = now});
+  if (!status) return status.error();
+  return kube::EncodeWire(*status);
+}
+
+void PodStatuses::OnStatusSettled(const PodUid& pod, uint64_t version) {
+  const auto found = kept_.find(pod);
+  if (found == kept_.end()) return;
+  found->second.settled = std::max(found->second.settled, version);
+  AllowRemovalOf(pod, found->second);
+}
+
+// The objects of a pod that nobody deleted stay: people read its logs.
+void PodStatuses::AllowRemovalOf(const PodUid& pod, const Kept& kept) {
+  const bool settled = kept.settled >= kept.version || faults_.allow_unsettled;
+  if (kept.version == 0 || kept.finished == Finished::kNo || !settled) return;
+  if (kept.pod->hot().deletion_time) pods_.AllowRemoval(pod);
+}
+
+}  // namespace denselet::sync

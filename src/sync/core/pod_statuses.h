@@ -1,0 +1,92 @@
+// The statuses of one shard's pods: made when something about a pod changed, once a turn at most,
+// handed on when they differ from those before, and known to have arrived or not.
+//
+//   Changed --> [ pods, each once ] --> BuildPodStatus --(differs)--> PodStatusSink
+//   OnStatusSettled: the last status of a pod that is to go has arrived --> its objects may go
+//
+// A status that must not be told (kBug) is not: the one before stays, and that is logged.
+//
+// Lives on one shard beside its PodShard, which ends first. Bounded by the number of pods.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/log.h"
+#include "reactor/api/loop.h"
+#include "sync/ports/pod_status.h"
+#include "sync/shard/pod_shard.h"
+#include "sync/status/pod_status.h"
+
+namespace denselet::sync {
+
+class PodStatuses final : public PodStatusUser {
+ public:
+  static constexpr size_t kBuildsPerTurnMax = 64;
+
+  PodStatuses(reactor::Loop& loop, const Logger& log, PodShard& pods, PodStatusSink& sink);
+  ~PodStatuses();
+  PodStatuses(const PodStatuses&) = delete;
+  PodStatuses& operator=(const PodStatuses&) = delete;
+
+  // Nothing is told before the node is known: container ids carry the name of the runtime.
+  void SetNode(const StatusNode& node);
+  // Something about it is new; soon its status is made.
+  void Changed(const PodUid& pod);
+  // It has left this node.
+  void Gone(const PodUid& pod);
+  // What the API server showed of a static pod before this agent began: its status goes on from it.
+  void SetMirror(const PodUid& static_pod, const kube::PodRef& mirror);
+
+  // PodStatusUser
+  void OnStatusSettled(const PodUid& pod, uint64_t version) override;
+
+  size_t waiting() const { return line_.size(); }
+  // Empty: none was made yet. Bytes of a core.v1.PodStatus.
+  std::string_view StatusOf(const PodUid& pod) const;
+
+  struct Faults {
+    bool forget_before = false;   // a status is made as if none had been told before
+    bool finish_early = false;    // a pod counts as finished while its containers stop
+    bool allow_unsettled = false; // its objects may go before its last status has arrived
+  };
+  Faults& faults_for_tests() { return faults_; }
+
+ private:
+  struct Kept {
+    std::string status = {};  // as handed on last
+    uint64_t version = 0;     // of it
+    uint64_t settled = 0;
+    MayRun may_run = MayRun::kYes;
+    Finished finished = Finished::kNo;
+    kube::PodRef pod = {};  // that it was made from
+    bool in_line = false;
+    bool mirror_seen = false;
+    bool taken_over = false;  // the pod had ended before we began: its status is not ours
+    bool refused = false;  // the newest could not be made; logged
+  };
+
+  void LineUp(const PodUid& pod, Kept& kept);
+  void Turn();
+  void Make(const PodUid& pod, Kept& kept);
+  Result<std::string> Build(const PodWorker& worker, const Kept& kept, Finished finished) const;
+  void AllowRemovalOf(const PodUid& pod, const Kept& kept);
+
+  reactor::Loop& loop_;
+  const Logger log_;
+  PodShard& pods_;
+  PodStatusSink& sink_;
+  std::optional<StatusNode> node_;
+  std::map<PodUid, Kept> kept_;
+  std::deque<PodUid> line_;
+  uint64_t next_version_ = 1;
+  bool turn_posted_ = false;
+  Faults faults_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // shared with the posted turn
+};
+
+}  // namespace denselet::sync

@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# pods_test.sh DENSELET CRI_SIM: pods of a real API server run on the simulated runtime, and their statuses are true: a server,
+# a job that succeeds, one that fails, a crash loop, one that does not fit, a deletion with grace, a static pod with its
+# mirror; the agent is killed and disturbs nothing. Run by control_plane.sh use.
+set -euo pipefail
+denselet=$1 cri_sim=$2
+# shellcheck source=/dev/null
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+node=agent-pods ns=agent-pods
+control_plane.sh node-kubeconfig $node >"$work/kubeconfig"
+mkdir "$work/manifests"
+cat >"$work/config" <<CONFIG
+apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+failCgroupV1: false
+failSwapOn: false
+staticPodPath: $work/manifests
+podLogsDir: $work/logs
+nodeStatusUpdateFrequency: 1s
+CONFIG
+ask() { "$cri_sim" --ask "$work/control.sock" "$1"; } # COMMAND
+"$cri_sim" --socket "$work/runtime.sock" --control "$work/control.sock" --image-folder "$work" >"$work/cri_sim.log" 2>&1 &
+agents+=($!)
+soon 20 "the runtime" ask '{"do":"state"}'
+own_namespace $ns
+start_agent $node --config "$work/config" --kubeconfig "$work/kubeconfig"
+is_ready() { [ "$(condition $node status)" = True ]; }
+soon 40 "a node that is ready" is_ready
+
+make() { # NAME SPEC: a pod that is bound to the node
+  kubectl create -f - >/dev/null <<<"{apiVersion: v1, kind: Pod, metadata: {name: $1, namespace: $ns}, spec: {nodeName: $node,
+    tolerations: [{operator: Exists}], automountServiceAccountToken: false, $2}}"
+}
+of() { kubectl get pod -n $ns "$1" -o jsonpath="{$2}"; } # POD PATH
+is() { [ "$(of "$1" "$2")" = "$3" ]; } # POD PATH VALUE
+ready='.status.conditions[?(@.type=="Ready")].status'
+gone() { ! kubectl get pod -n $ns "$1"; } # POD
+patches() { # POD: how many of its status the node has sent
+  grep "\"username\":\"system:node:$node\"" "$DENSELET_CONTROL_PLANE/node-audit.jsonl" | grep '"verb":"patch"' |
+    grep "\"name\":\"$1\"" | grep -c '"subresource":"status"' || true
+}
+
+make server 'containers: [{name: main, image: example.org/main:1, command: [sh, -c, sleep inf]}], terminationGracePeriodSeconds: 2'
+soon 20 "a running pod" is server .status.phase Running
+soon 5 "a ready pod" is server "$ready" True
+[ -n "$(of server .status.podIP)" ] || fail "no address"
+[ -n "$(of server .status.startTime)" ] || fail "no start time"
+is server .status.qosClass BestEffort || fail "another class: $(of server .status.qosClass)"
+[[ $(of server '.status.containerStatuses[0].containerID') == containerd://* ]] || fail "no id: $(of server '.status.containerStatuses[0]')"
+[ "$(patches server)" = 1 ] || fail "$(patches server) patches for a pod that started without delay"
+
+make job 'restartPolicy: Never, containers: [{name: main, image: example.org/main:1, command: [sh, -c, exit 0]}]'
+soon 20 "a job that succeeded" is job .status.phase Succeeded
+make bad 'restartPolicy: Never, containers: [{name: main, image: example.org/main:1, command: [sh, -c, exit 3]}]'
+soon 20 "a job that failed" is bad .status.phase Failed
+is bad '.status.containerStatuses[0].state.terminated.exitCode' 3 || fail "another end: $(of bad .status.containerStatuses)"
+make crash 'containers: [{name: main, image: example.org/main:1, command: [sh, -c, exit 1]}]'
+soon 30 "a crash loop" is crash '.status.containerStatuses[0].state.waiting.reason' CrashLoopBackOff
+make huge 'containers: [{name: main, image: example.org/main:1, resources: {requests: {cpu: "5000"}}}]'
+soon 20 "a rejection" is huge .status.phase Failed
+is huge .status.reason OutOfcpu || fail "rejected for $(of huge .status.reason)"
+[ "$(patches huge)" = 1 ] || fail "$(patches huge) patches for a rejection"
+soon 10 "its event" bash -c "kubectl get events -n $ns --field-selector involvedObject.name=huge -o name | grep -q ."
+
+# A static pod and its mirror.
+cat >"$work/manifests/static.yaml" <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: static, namespace: $ns}
+spec: {containers: [{name: main, image: example.org/main:1, command: [sh, -c, sleep inf]}]}
+YAML
+soon 20 "a mirror" is static-$node .status.phase Running
+mirror=$(of static-$node .metadata.uid)
+kubectl delete pod -n $ns static-$node --grace-period=0 --force >/dev/null 2>&1
+soon 20 "another mirror" bash -c "[ \"\$(kubectl get pod -n $ns static-$node -o jsonpath='{.metadata.uid}')\" != '$mirror' ]"
+soon 5 "its status" is static-$node .status.phase Running
+
+# Killed and back: nothing restarts, no status is sent that did not change.
+running_ids() { ask '{"do":"pods"}' | grep -oE '"id":"[^"]*","[^}]*"state":"CONTAINER_RUNNING"' | sort; }
+versions() { # of the pods that do not change by themselves
+  kubectl get pods -n $ns server job bad huge static-$node -o jsonpath='{range .items[*]}{.metadata.name}={.metadata.resourceVersion} {end}'
+}
+before=$(running_ids) versions=$(versions)
+for _ in 1 2 3; do
+  kill -9 "$agent"
+  wait "$agent" || true
+  start_agent $node --config "$work/config" --kubeconfig "$work/kubeconfig"
+  let_it_run 3
+done
+[ "$(running_ids)" = "$before" ] || fail "a restart of the agent changed containers"
+[ "$(versions)" = "$versions" ] || fail "a restart of the agent changed statuses: $versions to $(versions)"
+
+# The server goes in order; what has ended, at once.
+kubectl delete pod -n $ns server --wait=false >/dev/null
+soon 20 "the end of the server" gone server
+kubectl delete pod -n $ns job bad crash huge --wait=false >/dev/null
+for name in job bad crash huge; do soon 20 "the end of $name" gone $name; done
+rm "$work/manifests/static.yaml"
+soon 20 "the end of the mirror" gone static-$node
+state_has() { ask '{"do":"state"}' | grep -q "\"$1\":$2,"; } # NAME NUMBER
+soon 20 "nothing left in the runtime" state_has containers 0
+violations=$(ask '{"do":"violations"}')
+grep -q '"total":0' <<<"$violations" || fail "the runtime saw: $violations"
+expect_nothing_denied $node
+stop_agent
