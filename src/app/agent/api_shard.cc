@@ -150,6 +150,11 @@ void ApiShard::OnPodRejected(const kube::PodRef& pod, const sync::Rejection& rej
                            sync::EventType::kWarning, rejection.reason, rejection.message);
 }
 
+void ApiShard::OnPodEvent(const sync::ObjectEvent& event) {
+  if (node_ == nullptr) return;
+  node_->recorder().Record(event.object, event.type, event.reason, event.message);
+}
+
 void ApiShard::OnServer(sync::ApiServer& api) {
   node_->Join(api);
   node::NodeCache& cache = node_->node()->cache();

@@ -56,6 +56,7 @@ class ApiShard final : public sync::PodCoreUser,
   void OnPlegMode(const sync::PlegModeChange& change) override;
   void OnPodRejected(const kube::PodRef& pod, const sync::Rejection& rejection) override;
   void OnPodGone(const sync::PodIdentity& pod) override { reports_.OnPodGone(pod); }
+  void OnPodEvent(const sync::ObjectEvent& event) override;
 
   // Nothing of it calls anybody from here on.
   void Stop();

@@ -42,28 +42,10 @@ AdmissionDesk::Entry* AdmissionDesk::Find(const PodUid& pod, uint64_t generation
 void AdmissionDesk::Start(Journal& journal) {
   CHECK(journal_ == nullptr);
   journal_ = &journal;
-  for (const PodUid& pod : std::exchange(early_releases_, {})) {
-    const auto found = entries_.find(pod);
-    if (found == entries_.end() || !found->second.journalled) continue;
-    for (AdmissionPlugin* plugin : ports_.plugins) plugin->Release(pod);
-    gone_.push_back(pod);
-    Forget(pod);
-  }
-  WriteGone();
-  for (const PodUid& pod : std::exchange(before_start_, {})) {
-    const auto found = entries_.find(pod);
-    if (found == entries_.end()) continue;
-    Entry& entry = found->second;
-    if (entry.stage == Stage::kWaitingForStart) {
-      Begin(entry);
-    } else if (entry.stage == Stage::kDecided && entry.answer) {
-      entry.pod = {};
-      LaterIfThere(pod, entry.generation, &AdmissionDesk::Tell);
-    }
-  }
 }
 
 Status AdmissionDesk::Ask(const kube::PodRef& pod, AdmissionQuestion question, Answer answer) {
+  CHECK(journal_ != nullptr);
   const PodUid uid{std::string(pod->hot().uid)};
   const auto found = entries_.find(uid);
   if (found != entries_.end()) {
@@ -93,12 +75,7 @@ Status AdmissionDesk::Ask(const kube::PodRef& pod, AdmissionQuestion question, A
   entry.question = question;
   entry.answer = std::move(answer);
   entry.claimed = true;
-  Enter(entry, Stage::kWaitingForStart);
-  if (journal_ == nullptr) {
-    before_start_.push_back(uid);
-  } else {
-    Begin(entry);
-  }
+  Begin(entry);
   return Ok();
 }
 
@@ -108,10 +85,8 @@ void AdmissionDesk::Confirm(const PodUid& pod) {
 }
 
 void AdmissionDesk::Release(const PodUid& pod) {
+  CHECK(journal_ != nullptr);
   const auto found = entries_.find(pod);
-  // The journal may still tell of it.
-  if (journal_ == nullptr && early_releases_.size() < options_.pods_max)
-    early_releases_.insert(pod);
   if (found == entries_.end()) return;
   Entry entry = std::move(found->second);
   entries_.erase(found);
@@ -172,7 +147,6 @@ bool AdmissionDesk::TakeName(Entry& entry) {
 // Written in order, and before any later decision about the same pod.
 void AdmissionDesk::WriteGone() {
   for (; !gone_.empty(); gone_.pop_front()) {
-    if (journal_ == nullptr) return;
     const Status taken =
         journal_->Append(static_cast<uint16_t>(JournalType::kAdmissionGone),
                          kAdmissionRecordVersion, EncodeAdmissionGone(gone_.front()), nullptr);
@@ -283,7 +257,6 @@ void AdmissionDesk::OnRecord(const JournalRecordView& record) {
   }
   const PodUid uid = admission->needs.pod.uid;
   Forget(uid);
-  // Somebody may have asked already: Start tells them.
   Entry& entry = entries_[uid];
   entry.record = *std::move(admission);
   entry.generation = next_generation_++;
@@ -299,20 +272,11 @@ void AdmissionDesk::OnRecord(const JournalRecordView& record) {
 
 void AdmissionDesk::Forget(const PodUid& pod) {
   const auto found = entries_.find(pod);
-  if (found == entries_.end() || !found->second.journalled) return;
+  if (found == entries_.end()) return;
   const auto name = names_.find(found->second.record.needs.pod.ref);
   if (name != names_.end() && name->second.holder == pod) names_.erase(name);
   bookings_.Unbook(pod);
-  Entry& entry = found->second;
-  if (!entry.claimed) {
-    entries_.erase(found);
-    return;
-  }
-  // Asked for meanwhile: to be decided after all.
-  kube::core::Pod parsed;
-  if (entry.pod->ParseInto(parsed)) entry.record = {.needs = ReadPodNeeds(parsed)};
-  entry.journalled = entry.adopted = false;
-  Enter(entry, Stage::kWaitingForStart);
+  entries_.erase(found);
 }
 
 void AdmissionDesk::WriteLive(JournalSnapshot& out) {

@@ -81,7 +81,6 @@ class AdmissionDesk final : public JournalUser {
  public:
   using Answer = UniqueFunction<void(Result<AdmissionDecision>)>;
   enum class Stage : uint8_t {
-    kWaitingForStart,
     kWaitingForName,
     kAskingPlugins,
     kFetchingNode,
@@ -98,7 +97,7 @@ class AdmissionDesk final : public JournalUser {
 
   // What the journal must know of this user.
   std::vector<JournalKind> Kinds();
-  // The journal is open and has told all it has: from now on pods are judged.
+  // The journal is open and has told all it has. Nobody asks or releases before that.
   void Start(Journal& journal);
   void SetNode(NodeView node) { node_ = std::move(node); }
 
@@ -133,7 +132,7 @@ class AdmissionDesk final : public JournalUser {
   struct Entry {
     AdmissionRecord record = {};
     kube::PodRef pod = {};  // until it is decided
-    Stage stage = Stage::kWaitingForStart;
+    Stage stage = Stage::kAskingPlugins;
     TimePoint since = {};
     uint64_t generation = 0;  // late answers about a former pod of this uid find nobody
     AdmissionQuestion question = AdmissionQuestion::kDecide;
@@ -182,8 +181,6 @@ class AdmissionDesk final : public JournalUser {
   std::map<PodUid, Entry> entries_;
   std::set<PodUid> preempting_;  // those in that stage
   std::map<ObjectRef, StaticName> names_;
-  std::deque<PodUid> before_start_;
-  std::set<PodUid> early_releases_;  // before the start; bounded by pods_max
   std::deque<PodUid> gone_;  // to be written
   reactor::TimerId gone_timer_ = {};
   uint64_t next_generation_ = 1;

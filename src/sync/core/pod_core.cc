@@ -98,6 +98,12 @@ class PodCore::Part final : public PodShardUser {
   void OnPodDecided(const PodWorker& worker, const Decision& decision) override {
     user_.OnPodDecided(worker, decision);
   }
+  void OnPodEvent(ObjectEvent event) override {
+    const Status sent = SendHome([&core = core_, event = std::move(event)] {
+      if (core.home_ != nullptr) core.home_->user->OnPodEvent(event);
+    });
+    static_cast<void>(sent);  // what is too much is dropped
+  }
 
  private:
   enum class Word : uint8_t { kStopped, kGone };
@@ -174,6 +180,10 @@ void PodCore::OpenHome(const PodCoreHome& seams) {
   CHECK(home_ == nullptr);
   home_ = std::make_unique<Home>(seams, seams.log);
   home_->puller = std::make_unique<ImagePuller>(seams.loop, seams.images, options_.images);
+  home_->puller->SetListener([home = home_.get()](const ImageWish& wish) {
+    home->user->OnPodEvent({wish.told_of, EventType::kNormal, "Pulling",
+                            "Pulling image \"" + wish.image + "\""});
+  });
   home_->desk = std::make_unique<ImageDesk>(seams.loop, *home_->puller, seams.router);
 }
 

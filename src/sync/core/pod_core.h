@@ -81,6 +81,8 @@ class PodCoreUser : public PlegUser, public AdmissionGateUser {
  public:
   // Its worker is gone, and nobody wishes it.
   virtual void OnPodGone(const PodIdentity& pod) = 0;
+  // For people.
+  virtual void OnPodEvent(const ObjectEvent& event) = 0;
 };
 
 class PodCore final : private PlegShards, private PodShards, private PodPreemptor {

@@ -57,6 +57,7 @@ void ImagePuller::Ensure(const Context& context, ImageWish wish,
     });
     return;
   }
+  wishes_.Find(*key)->wished_at = loop_.Now();
   if (!image) {
     return AnswerSoon(
         *key, {.reason = "InvalidImageName",
@@ -119,7 +120,9 @@ void ImagePuller::OnLooked(SlotKey key, const Result<std::optional<ObservedImage
   if (answer->has_value()) {
     std::string ref = (*answer)->id.value();
     backoffs_.erase({wish->wish.pod.uid, wish->image});
-    return Answer(key, {.image_ref = std::move(ref)});
+    return Answer(key, {.image_ref = std::move(ref),
+                        .message = "Container image " + quoted +
+                                   " already present on machine and can be accessed by the pod"});
   }
   if (wish->wish.policy == PullPolicy::kNever) {
     return Answer(
@@ -142,6 +145,7 @@ void ImagePuller::WantPull(SlotKey key) {
   }
   Pull& pull = pulls_[wish.image];
   pull.wishes.push_back(key);
+  if (pull.started && pulling_listener_) pulling_listener_(wish.wish);
   if (pull.wishes.size() == 1 && !pull.started) line_.push_back(wish.image);
   Pump();
 }
@@ -166,7 +170,11 @@ void ImagePuller::Pump() {
     const Wish* first = wishes_.Find(pull.wishes.front());
     CHECK(first != nullptr);
     pull.started = true;
+    pull.began = loop_.Now();
     ++pulling_;
+    for (const SlotKey key : pull.wishes) {
+      if (pulling_listener_) pulling_listener_(wishes_.Find(key)->wish);
+    }
     const auto done = [this, alive = alive_, image](Result<std::string> answer) {
       if (*alive) OnPulled(image, answer);
     };
@@ -201,6 +209,7 @@ void ImagePuller::OnPulled(const std::string& image, const Result<std::string>& 
   loop_.Disarm(found->second.timer);
   --(found->second.slow ? slow_ : pulling_);
   const std::vector<SlotKey> keys = std::move(found->second.wishes);
+  const TimePoint began = found->second.began;
   const bool given_up =
       found->second.cancel != nullptr && found->second.cancel->token().cancelled();
   pulls_.erase(found);
@@ -216,7 +225,7 @@ void ImagePuller::OnPulled(const std::string& image, const Result<std::string>& 
     if (wish == nullptr) continue;
     if (answer) {
       backoffs_.erase({wish->wish.pod.uid, image});
-      Answer(key, {.image_ref = *answer});
+      Measure(key, *answer, loop_.Now() - began);
       continue;
     }
     const std::string& error = answer.error().message();
@@ -226,6 +235,25 @@ void ImagePuller::OnPulled(const std::string& image, const Result<std::string>& 
                  .retry_in = kTellBackOff});
   }
   Pump();
+}
+
+// Its size is for people only: without it the message is shorter.
+void ImagePuller::Measure(SlotKey key, const std::string& ref, Duration took) {
+  const Wish& wish = *wishes_.Find(key);
+  const std::string message =
+      "Successfully pulled image " + Quoted(wish.wish.image) + " in " + FormatDuration(took) +
+      " (" + FormatDuration(loop_.Now() - wish.wished_at) + " including waiting).";
+  images_.Find(Context{}.WithTimeout(loop_.Now(), options_.look_deadline),
+               {.image = ref, .user_specified = wish.wish.image},
+               [this, alive = alive_, key, ref,
+                message](const Result<std::optional<ObservedImage>>& found) {
+                 if (!*alive) return;
+                 const bool known = found && found->has_value();
+                 Answer(key, {.image_ref = ref,
+                              .message = known ? message + " Image size: " +
+                                                     std::to_string((*found)->size_bytes) + " bytes."
+                                               : message});
+               });
 }
 
 void ImagePuller::Failed(const Wish& wish, const std::string& error) {

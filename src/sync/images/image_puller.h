@@ -45,6 +45,11 @@ class ImagePuller final : public PodImages {
   ImagePuller(reactor::Loop& loop, ImageService& images, const ImagePullerOptions& options);
   ~ImagePuller() override;
 
+  // Called when a pull begins, with each wish that it is for.
+  void SetListener(UniqueFunction<void(const ImageWish&)> pulling) {
+    pulling_listener_ = std::move(pulling);
+  }
+
   void Ensure(const Context&, ImageWish, UniqueFunction<void(ImageOutcome)>) override;
   void Forget(const PodUid&) override;
 
@@ -58,9 +63,11 @@ class ImagePuller final : public PodImages {
     ImageWish wish;
     std::string image;  // with its tag
     UniqueFunction<void(ImageOutcome)> done;
+    TimePoint wished_at = {};
     CancelRegistration cancelled = {};
   };
   struct Pull {
+    TimePoint began = {};
     std::vector<SlotKey> wishes = {};
     bool started = false;
     bool slow = false;  // and holds no place any more
@@ -86,10 +93,12 @@ class ImagePuller final : public PodImages {
   void OnCancelled(SlotKey key);
   bool TakeToken(TimePoint now);
   void Failed(const Wish& wish, const std::string& error);
+  void Measure(SlotKey key, const std::string& ref, Duration took);
 
   reactor::Loop& loop_;
   ImageService& images_;
   const ImagePullerOptions options_;
+  UniqueFunction<void(const ImageWish&)> pulling_listener_;
   SlotMap<Wish> wishes_;
   std::map<std::string, Pull> pulls_;  // by image
   std::deque<std::string> line_;

@@ -356,6 +356,7 @@ Status PodWorker::Enter(const EnterPhase& enter, TimePoint now) {
   if (enter.phase == Phase::kTerminating) {
     if (enter.ending && !state_.ending) state_.ending = enter.ending;
     ENSURE(state_.ending.has_value(), "a pod that ends for no reason");
+    TellEnd();
   }
   if (enter.phase == Phase::kTerminated && !faults_.start_after_end) {
     ENSURE(ledger_.Unresolved(Observe().epoch) == 0, "something may still come to life");
@@ -378,6 +379,7 @@ void PodWorker::Rest(const Wait& wait, TimePoint now) {
     }
     wait_since_ = now;
     Note(now, "waits for " + std::string(WaitName(wait.what)));
+    TellWait(wait);
     host_.OnWorkerChanged(*this);
   }
   if (wait.what == WaitFor::kChange && state_.phase == Phase::kSyncing && ops_.empty()) {

@@ -195,6 +195,18 @@ class PodWorker {
   void NoteStartTime(const kube::core::Pod& pod, TimePoint now);
   void ShrinkGraceNow(std::optional<int64_t> asked_for);
 
+  // worker_events.cc: what people are told. An empty container: of the pod as a whole.
+  EventObject EventObjectOf(const std::string& container) const;
+  void Tell(const std::string& container, EventType type, std::string_view reason,
+            std::string message);
+  void TellFailure(const std::string& container, const Status& answer);
+  void TellImage(const std::string& container, const std::string& image,
+                 const ImageOutcome& outcome);
+  void TellStop(const ContainerEntry& entry);
+  void TellWait(const Wait& wait);
+  void TellSandbox(const Error& error);
+  void TellEnd();
+
   // worker_calls.cc: one for each action.
   Status Begin(const Read& action, TimePoint now);
   Status Begin(const PreparePod& action, TimePoint now);

@@ -78,7 +78,10 @@ Status PodWorker::Begin(const PreparePod&, TimePoint now) {
       WorkContext(*op, now, kWorkLimit), pod_,
       host_.Reply<PreparedPod>(*op, [](PodWorker& w, Result<PreparedPod> answer, TimePoint then) {
         w.EndWork(w.facts_.prepare, ToStatus(answer), w.prepare_failures_, then);
-        if (!answer) return;
+        if (!answer) {
+          return w.Tell("", EventType::kWarning, "Failed",
+                        "error making pod data directories: " + answer.error().message());
+        }
         w.timeline_.prepared = then;
         for (const auto& [name, attempts] : answer->logged_attempts) {
           const ContainerIndex index = w.plan_.Find(name);
@@ -99,7 +102,11 @@ Status PodWorker::Begin(const MountVolumes&, TimePoint now) {
       WorkContext(*op, now, kWorkLimit), pod_,
       host_.Reply<Unit>(*op, [](PodWorker& w, const Status& answer, TimePoint then) {
         w.EndWork(w.facts_.volumes, answer, w.mount_failures_, then);
-        if (answer) w.timeline_.mounted = then;
+        if (answer) {
+          w.timeline_.mounted = then;
+        } else {
+          w.Tell("", EventType::kWarning, "FailedMount", answer.error().message());
+        }
       }));
   return Ok();
 }
@@ -111,6 +118,7 @@ Status PodWorker::Begin(const RunSandbox& action, TimePoint now) {
     Call& run = ledger_.Sandbox(action.attempt).run;
     EndCall(run, error, "CreatePodSandboxError", false, now);
     run.no_effect = true;
+    TellSandbox(error);
     return Ok();
   };
   const Result<SandboxSpec> spec = host_.ports().specs.Sandbox(pod_, action.attempt);
@@ -119,13 +127,17 @@ Status PodWorker::Begin(const RunSandbox& action, TimePoint now) {
   const Result<OpToken> op = host_.BeginOp(*this, "run sandbox", OpGroup::kStarts);
   if (!op) return fail(op.error());
   ++timeline_.runtime_calls;
+  if (action.attempt > state_.first_sandbox_attempt) {
+    Tell("", EventType::kNormal, "SandboxChanged",
+         "Pod sandbox changed, it will be killed and re-created.");
+  }
   host_.ports().runtime.RunSandbox(
       WorkContext(*op, now, Duration::max()), *spec,
       host_.Reply<SandboxId>(
           *op, [attempt = action.attempt](PodWorker& w, Result<SandboxId> answer, TimePoint then) {
             SandboxEntry& entry = w.ledger_.Sandbox(attempt);
             w.EndCall(entry.run, ToStatus(answer), "CreatePodSandboxError", true, then);
-            if (!answer) return;
+            if (!answer) return w.TellSandbox(answer.error());
             entry.id = *std::move(answer);
             w.timeline_.sandbox = then;
           }));
@@ -161,6 +173,7 @@ void PodWorker::EnsureImage(const EnsureImages::Item& item, TimePoint now) {
       WorkContext(*op, now, Duration::max()),
       {.pod = pod_id_,
        .container = container.name,
+       .told_of = EventObjectOf(container.name),
        .image = container.image,
        .policy = host_.ports().specs.Policy(pod_, container.name),
        .sandbox = *sandbox},
@@ -171,6 +184,7 @@ void PodWorker::EnsureImage(const EnsureImages::Item& item, TimePoint now) {
              if (index == kNoContainer || w.plan_.containers[index].image != image) return;
              ImageFact& mine = w.facts_.containers[index].image;
              if (mine.attempt != attempt || mine.state != WorkState::kInProgress) return;
+             w.TellImage(name, image, *answer);
              if (answer->image_ref.empty()) return failed(mine, *std::move(answer), then);
              mine = {.state = WorkState::kDone, .attempt = attempt, .image_ref = answer->image_ref};
              w.timeline_.images = then;
@@ -189,6 +203,7 @@ Status PodWorker::Begin(const CreateContainer& action, TimePoint now) {
     Call& create = ledger_.Container(plan.name, action.attempt).create;
     EndCall(create, error, reason, false, now);
     create.no_effect = true;
+    TellFailure(plan.name, error);
     return Ok();
   };
   WorkerPorts ports = host_.ports();
@@ -214,7 +229,9 @@ Status PodWorker::Begin(const CreateContainer& action, TimePoint now) {
                                         PodWorker& w, Result<ContainerId> answer, TimePoint then) {
         ContainerEntry& entry = w.ledger_.Container(name, attempt);
         w.EndCall(entry.create, ToStatus(answer), "CreateContainerError", true, then);
-        if (answer) entry.id = *std::move(answer);
+        if (!answer) return w.TellFailure(name, ToStatus(answer));
+        entry.id = *std::move(answer);
+        w.Tell(name, EventType::kNormal, "Created", "Container created");
       }));
   return Ok();
 }
@@ -247,7 +264,9 @@ Status PodWorker::Begin(const StartContainer& action, TimePoint now) {
         }
         w.EndCall(w.ledger_.Container(name, attempt).start, answer, "RunContainerError", false,
                   then);
-        if (answer) w.timeline_.started = then;
+        if (!answer) return w.TellFailure(name, answer);
+        w.timeline_.started = then;
+        w.Tell(name, EventType::kNormal, "Started", "Container started");
       }));
   return Ok();
 }
@@ -269,6 +288,7 @@ Status PodWorker::Begin(const RunPostStart& action, TimePoint now) {
                                                               TimePoint then) {
         w.EndCall(w.ledger_.Container(name, attempt).post_start, answer, "PostStartHookError",
                   false, then);
+        if (!answer) w.Tell(name, EventType::kWarning, "FailedPostStartHook", "PostStartHook failed");
       }));
   return Ok();
 }

@@ -49,7 +49,10 @@ Status PodWorker::StopOne(const ContainerStop& step, TimePoint now) {
     entry.kill_reason = step.reason;
   }
   entry.restart_at_once = step.restart_at_once;
-  if (!entry.stop_began) entry.stop_began = now;
+  if (!entry.stop_began) {
+    entry.stop_began = now;
+    TellStop(entry);
+  }
   const std::pair key(step.name, step.attempt);
 
   if (step.step == ContainerStop::Step::kPreStop) {
@@ -66,6 +69,9 @@ Status PodWorker::StopOne(const ContainerStop& step, TimePoint now) {
         host_.Reply<Unit>(*op, [key](PodWorker& w, const Status& answer, TimePoint then) {
           w.EndCall(w.ledger_.Container(key.first, key.second).pre_stop, answer, "preStop", false,
                     then);
+          if (!answer) {
+            w.Tell(key.first, EventType::kWarning, "FailedPreStopHook", "PreStopHook failed");
+          }
         }));
     return Ok();
   }

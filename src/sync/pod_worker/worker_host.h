@@ -19,6 +19,7 @@
 #include "sync/pleg/epoch.h"
 #include "sync/pleg/observed_store.h"
 #include "sync/pleg/pod_reader.h"
+#include "sync/ports/events.h"
 #include "sync/ports/pod_services.h"
 #include "sync/ports/runtime.h"
 
@@ -79,6 +80,8 @@ class WorkerHost {
   // The phase moved, or something that shows in the pod's status did.
   virtual void OnWorkerChanged(PodWorker& worker) = 0;
   virtual void OnWorkerFault(PodWorker& worker, const Error& error) = 0;
+  // For people; what is too much is dropped on its way.
+  virtual void OnWorkerEvent(ObjectEvent event) = 0;
 
   // A callback for a call: finds its way back by the token.
   template <class T, class Take>

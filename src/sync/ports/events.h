@@ -25,6 +25,14 @@ struct EventObject {
   std::string field_path = {};  // "spec.containers{web}"
 };
 
+// One that is on its way to the recorder.
+struct ObjectEvent {
+  EventObject object = {};
+  EventType type = EventType::kNormal;
+  std::string reason = {};
+  std::string message = {};
+};
+
 using EventAnnotations = std::map<std::string, std::string>;
 
 class EventRecorder {

@@ -18,6 +18,7 @@
 #include "base/time.h"
 #include "kube/api/pod/pod_at_rest.h"
 #include "reactor/api/file_system.h"
+#include "sync/ports/events.h"
 #include "sync/ports/observed_pod.h"
 #include "sync/ports/runtime_spec.h"
 
@@ -44,6 +45,7 @@ enum class PullPolicy : uint8_t { kAlways, kIfNotPresent, kNever };
 struct ImageWish {
   PodIdentity pod = {};
   std::string container = {};
+  EventObject told_of = {};
   std::string image = {};
   PullPolicy policy = PullPolicy::kIfNotPresent;
   SandboxSpec sandbox = {};
@@ -53,7 +55,7 @@ struct ImageOutcome {
   std::string image_ref = {};  // empty: there is none
   // Of a failure: ErrImagePull, ImagePullBackOff, ..., as a container's status tells it.
   std::string reason = {};
-  std::string message = {};
+  std::string message = {};  // of a success: where the image comes from
   Duration retry_in = {};
 };
 

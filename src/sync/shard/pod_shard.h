@@ -53,6 +53,8 @@ class PodShardUser {
     static_cast<void>(pod);
     static_cast<void>(wish);
   }
+  // For people.
+  virtual void OnPodEvent(ObjectEvent event) { static_cast<void>(event); }
   // Each decision, before it is begun; many a turn. For those who count.
   virtual void OnPodDecided(const PodWorker& worker, const Decision& decision) {
     static_cast<void>(worker);
@@ -133,6 +135,7 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   void OnWorkerDecided(const PodWorker& worker, const Decision& decision) override;
   void OnWorkerChanged(PodWorker& worker) override;
   void OnWorkerFault(PodWorker& worker, const Error& error) override;
+  void OnWorkerEvent(ObjectEvent event) override { user_.OnPodEvent(std::move(event)); }
 
  private:
   struct Slot {

@@ -67,11 +67,9 @@ class RuntimeSideTest : public tests::ManagerTest {
     runtime_.version = Error(ErrorCode::kUnavailable, "try " + std::to_string(++errors_));
     runtime_.status = Error(ErrorCode::kUnavailable, "try " + std::to_string(++errors_));
   }
-  void Begin(std::optional<std::string> agent_error = {}) {
-    side_ =
-        std::make_unique<RuntimeSide>(RuntimeSideSeams{loop(), log(), runtime_, images_},
-                                      RuntimeSideOptions{.endpoint = "unix:///run/x.sock",
-                                                         .agent_error = std::move(agent_error)});
+  void Begin() {
+    side_ = std::make_unique<RuntimeSide>(RuntimeSideSeams{loop(), log(), runtime_, images_},
+                                          RuntimeSideOptions{.endpoint = "unix:///run/x.sock"});
     side_->Start();
   }
   // The condition that the node would show now: "True", or why not.
@@ -179,16 +177,6 @@ TEST_F(RuntimeSideTest, ARuntimeWithoutImagesOrOfAnotherVersionCannotBeUsed) {
   runtime_.version = sync::RuntimeVersion{.name = "containerd", .version = "1.7.24"};
   RunFor(Seconds(10));
   EXPECT_EQ(Ready(), "True");
-}
-
-TEST_F(RuntimeSideTest, WhatTheAgentCannotDoIsNoLessTrueWithAWellRuntime) {
-  Begin("this version cannot run pods");
-  RunFor(Seconds(10));
-  EXPECT_EQ(Ready(), "this version cannot run pods");
-  NobodyThere();
-  RunFor(Seconds(60));
-  EXPECT_THAT(Ready(), AllOf(HasSubstr("container runtime is down"),
-                             HasSubstr("this version cannot run pods")));
 }
 
 TEST_F(RuntimeSideTest, MayBeEndedAtAnyTime) {

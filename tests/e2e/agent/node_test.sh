@@ -29,7 +29,7 @@ soon 2 "the first lease" renewed $node
 [ "$(cat "/proc/$agent/task"/*/comm | grep -c '^shard-[0-2]$')" = 3 ] || fail "not three shards: $(cat "/proc/$agent/task"/*/comm)"
 logged "Joined the API server" || fail "it does not say that it joined"
 [ "$(condition $node reason)" = KubeletNotReady ] || fail "reason: $(condition $node reason)"
-[[ $(condition $node message) == *"runs no pods of the API server yet"* ]] || fail "message: $(condition $node message)"
+[[ $(condition $node message) == *"container runtime"* ]] || fail "message: $(condition $node message)"
 [[ $(kubectl get nodes --no-headers) == *"$node "*NotReady* ]] || fail "kubectl get nodes does not show it"
 [ "$(kubectl get node $node -o jsonpath='{.metadata.labels.tier}')" = e2e ] || fail "no label of --node-labels"
 [ "$(kubectl get node $node -o jsonpath='{.status.capacity.cpu}')" = "$(nproc --all)" ] || fail "capacity"

@@ -62,6 +62,14 @@ is huge .status.reason OutOfcpu || fail "rejected for $(of huge .status.reason)"
 [ "$(patches huge)" = 1 ] || fail "$(patches huge) patches for a rejection"
 soon 10 "its event" bash -c "kubectl get events -n $ns --field-selector involvedObject.name=huge -o name | grep -q ."
 
+# What people are told.
+told() { kubectl get events -n $ns --field-selector "involvedObject.name=$1,reason=$2" -o jsonpath='{.items[*].message}'; } # POD REASON
+has_told() { [[ $(told "$1" "$2") == *"$3"* ]]; } # POD REASON MESSAGE
+soon 10 "an image" has_told server Pulled 'image "example.org/main:1"'
+soon 10 "a container" has_told server Created "Container created"
+soon 10 "its start" has_told server Started "Container started"
+soon 10 "the crash loop" has_told crash BackOff "Back-off restarting failed container main in pod crash_${ns}("
+
 # A static pod and its mirror.
 cat >"$work/manifests/static.yaml" <<YAML
 apiVersion: v1
@@ -93,6 +101,7 @@ done
 # The server goes in order; what has ended, at once.
 kubectl delete pod -n $ns server --wait=false >/dev/null
 soon 20 "the end of the server" gone server
+soon 10 "its end" has_told server Killing "Stopping container main"
 kubectl delete pod -n $ns job bad crash huge --wait=false >/dev/null
 for name in job bad crash huge; do soon 20 "the end of $name" gone $name; done
 rm "$work/manifests/static.yaml"

@@ -29,10 +29,7 @@ ask() { "$cri_sim" --ask "$work/control.sock" "$1"; } # COMMAND
 set_runtime() { ask "{\"do\":\"set\",\"settings\":$1}" >/dev/null; } # SETTINGS
 info() { kubectl get node $node -o jsonpath="{.status.$1}"; } # FIELD
 says() { [[ $(condition $node message) == *"$1"* ]]; } # TEXT
-# What is left to say of the runtime: nothing. The agent's own truth is the only reason, if there is one.
-runtime_is_fine() {
-  [ "$(condition $node status)" = True ] || [ "$(condition $node message)" = "this version of denselet runs no pods of the API server yet, only those of files and URLs" ]
-}
+runtime_is_fine() { [ "$(condition $node status)" = True ]; }
 has_runtime() { [[ $(info nodeInfo.containerRuntimeVersion) == "containerd://"* ]]; }
 
 # It begins without one.

@@ -2,6 +2,7 @@
 // one shard of the test's own. Destroyed as if the process had died: nothing is brought to an end.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,7 +23,10 @@
 
 namespace denselet::tests {
 
-class CoreOnCri final : private sync::PodShardUser, private sync::PlegUser {
+class CoreOnCri final : private sync::PodShardUser,
+                        private sync::PodCoreUser,
+                        private sync::NodeFetcher,
+                        private sync::PodStatusSink {
  public:
   struct Options {
     std::string folder = {};  // for the pods' directories and logs
@@ -44,12 +48,16 @@ class CoreOnCri final : private sync::PodShardUser, private sync::PlegUser {
             shard.loop(), files,
             {.root_folder = options.folder + "/data", .logs_folder = options.folder + "/logs"}),
         specs_(SpecNode(options)),
-        core_(1, options.core) {
-    core_.OpenHome({shard.loop(), random, log, router_, cri_.runtime(), cri_.images()});
+        core_(1, CoreOptions(options)),
+        loop_(shard.loop()) {
+    core_.OpenHome({shard.loop(), random, log, router_, cri_.runtime(), cri_.images(), files,
+                    static_cast<sync::NodeFetcher&>(*this)});
     core_.OpenShard(
         0, {shard.loop(), random, log, router_, cri_.runtime(), directories_, hooks_, specs_},
-        *this);
-    core_.Begin(*this);
+        static_cast<sync::PodShardUser&>(*this));
+    core_.Begin(static_cast<sync::PodCoreUser&>(*this), static_cast<sync::PodStatusSink&>(*this));
+    core_.SetNode(Node());
+    core_.SetStatusNode({.runtime_name = "containerd"});
     sources_.emplace(shard.loop(), log, sync::PodSourcesOptions{.configured = options.core.sources},
                      core_.wishes());
     hints_ = cri::PodHints::Make(shard, core_.events(), cri_.metrics());
@@ -76,6 +84,14 @@ class CoreOnCri final : private sync::PodShardUser, private sync::PlegUser {
   // Pods that are gone with all they had, since the start.
   uint64_t gone() const { return gone_; }
   const std::vector<std::string>& faults() const { return faults_; }
+  const std::vector<std::string>& rejections() const { return rejections_; }
+  // The phase that the newest status of the pod tells.
+  std::string PhaseOf(const PodUid& pod) const {
+    kube::core::PodStatus status;
+    const auto found = statuses_.find(pod);
+    if (found != statuses_.end()) status.ParseFromString(found->second);
+    return status.phase();
+  }
 
  private:
   class Router final : public sync::ShardRouter {
@@ -99,9 +115,36 @@ class CoreOnCri final : private sync::PodShardUser, private sync::PlegUser {
     return node;
   }
 
-  // sync::PodShardUser, sync::PlegUser
+  static sync::PodCoreOptions CoreOptions(const Options& options) {
+    sync::PodCoreOptions core = options.core;
+    core.journal.directory = options.folder + "/journal";
+    return core;
+  }
+  static sync::NodeView Node() {
+    return {.name = "n1",
+            .labels = {{"kubernetes.io/os", "linux"}},
+            .allocatable = {{"cpu", 8000}, {"memory", int64_t{1} << 33}},
+            .pods_max = 100'000};
+  }
+
+  // sync::NodeFetcher, sync::PodStatusSink: nobody is told, so all has arrived.
+  void Fetch(const Context&, reactor::Done<sync::NodeView> done) override {
+    loop_.Post([done = std::move(done)]() mutable { done(Node()); });
+  }
+  void SetStatus(sync::PodStatusUpdate update) override {
+    const PodUid uid(std::string(update.pod->hot().uid));
+    statuses_[uid] = std::move(update.status);
+    core_.arrived().OnStatusSettled(uid, update.version);
+  }
+  void Forget(const PodUid& pod) override { statuses_.erase(pod); }
+
+  // sync::PodShardUser, sync::PodCoreUser
   void OnPodChanged(const sync::PodWorker&) override {}
   void OnPodGone(const sync::PodIdentity&) override { ++gone_; }
+  void OnPodEvent(const sync::ObjectEvent&) override {}
+  void OnPodRejected(const kube::PodRef& pod, const sync::Rejection& rejection) override {
+    rejections_.push_back(std::string(pod->hot().name) + ": " + rejection.message);
+  }
   void OnPodFault(const sync::PodWorker& worker, const Error& error) override {
     faults_.push_back(worker.pod().ref.ToString() + ": " + error.message());
   }
@@ -113,6 +156,9 @@ class CoreOnCri final : private sync::PodShardUser, private sync::PlegUser {
   managers::PodDirectories directories_;
   sync::PodSpecBuilder specs_;
   sync::PodCore core_;
+  reactor::Loop& loop_;
+  std::map<PodUid, std::string> statuses_;
+  std::vector<std::string> rejections_;
   std::optional<sync::PodSources> sources_;
   std::shared_ptr<cri::PodHints> hints_;
   std::unique_ptr<cri::EventStream> stream_;

@@ -78,7 +78,7 @@ class DeskHouse {
     Restart();
   }
 
-  // As a new process would.
+  // As a new process would; until the journal was read.
   void Restart() {
     journal.reset();
     desk.reset();
@@ -92,7 +92,12 @@ class DeskHouse {
     desk->SetNode(NodeOf(kDeskNode));
     journal = std::make_unique<Journal>(world.loop(0), files, world.random(), log, options,
                                         desk->Kinds());
-    journal->Open([this](const JournalReport&) { desk->Start(*journal); });
+    bool read = false;
+    journal->Open([this, &read](const JournalReport&) {
+      desk->Start(*journal);
+      read = true;
+    });
+    while (!read) world.Step();
   }
   void PowerCut() {
     journal.reset();

@@ -1,0 +1,210 @@
+#include "sync/core/admission_gate.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/sync/admission/desk_fixture.h"
+
+namespace denselet::sync {
+namespace {
+
+// One shard; what it is told stands in a text.
+class HeardShards final : public PodShards {
+ public:
+  Status Wish(uint32_t, PodWish wish) override {
+    if (full) return Error(ErrorCode::kOverloaded, "full");
+    constexpr const char* kKinds[] = {"add ", "change ", "gone "};
+    heard += kKinds[static_cast<size_t>(wish.kind)] + std::string(wish.pod->hot().uid);
+    if (wish.rejected) heard += " " + wish.rejected->reason;
+    heard += "; ";
+    return Ok();
+  }
+  Status SourcesReady(uint32_t) override {
+    heard += "ready; ";
+    return Ok();
+  }
+  std::string Take() { return std::exchange(heard, ""); }
+
+  std::string heard;
+  bool full = false;
+};
+
+class AdmissionGateTest : public testing::Test, protected DeskHouse, private AdmissionGateUser {
+ protected:
+  AdmissionGateTest() : DeskHouse(3) { NewGate(); }
+
+  void NewGate() {
+    gate_ = std::make_unique<AdmissionGate>(world.loop(0), *desk, shards_, 1,
+                                            static_cast<AdmissionGateUser&>(*this));
+    gate_->OnNodeKnown();
+    gate_->OnJournalRead();
+  }
+  void Open(const std::vector<std::string>& running = {}) {
+    std::vector<ListedPod> pods;
+    for (const std::string& uid : running) pods.push_back({.pod = {.ref = {}, .uid = PodUid(uid)}});
+    gate_->OnListed(0, pods);
+  }
+  Status Wish(WishKind kind, const std::string& yaml) {
+    return gate_->Wish(0, {kind, RefOf(yaml)});
+  }
+  void Add(const std::string& uid, const std::string& cpu = "1") {
+    ASSERT_TRUE(Wish(WishKind::kAdd, SimplePod(uid, cpu)));
+  }
+  static std::string DeletedPod(const std::string& uid) {
+    std::string yaml = SimplePod(uid, "1");
+    yaml.insert(yaml.find("name: "), "deletionTimestamp: '2026-01-01T00:00:00Z', ");
+    return yaml;
+  }
+
+  void OnPodRejected(const kube::PodRef& pod, const Rejection& rejection) override {
+    events_ += std::string(pod->hot().uid) + " " + rejection.reason + "; ";
+  }
+
+  HeardShards shards_;
+  std::string events_;
+  std::unique_ptr<AdmissionGate> gate_;
+};
+
+TEST_F(AdmissionGateTest, NobodyPassesBeforeTheRuntimeWasListed) {
+  Add("a");
+  Pass();
+  EXPECT_EQ(shards_.Take(), "");
+  EXPECT_FALSE(gate_->SourcesReady(0));
+  Open();
+  EXPECT_FALSE(gate_->is_open() && gate_->waiting() == 0);
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; ");
+  EXPECT_TRUE(gate_->SourcesReady(0));
+}
+
+TEST_F(AdmissionGateTest, OneThatDoesNotFitIsForwardedWithItsRejection) {
+  Open();
+  Add("a", "1500m");
+  Add("b", "1500m");
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; add b OutOfcpu; ");
+  EXPECT_EQ(events_, "b OutOfcpu; ");
+  // Every later wish of it says so, too; and what had stopped makes room.
+  ASSERT_TRUE(Wish(WishKind::kChange, SimplePod("b", "1500m")));
+  EXPECT_EQ(shards_.Take(), "change b OutOfcpu; ");
+  gate_->OnPodStopped(PodUid("a"));
+  Add("c", "1500m");
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add c; ");
+}
+
+TEST_F(AdmissionGateTest, WhatRunsIsAdoptedWhateverTheNodeHas) {
+  Open({"a", "b"});
+  Add("a", "1500m");
+  Add("b", "1500m");
+  EXPECT_FALSE(gate_->SourcesReady(0)) << "they would count as orphans";
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; add b; ");
+  EXPECT_TRUE(gate_->SourcesReady(0));
+  EXPECT_EQ(desk->bookings().Used("cpu"), 3000);
+}
+
+TEST_F(AdmissionGateTest, OnlyTheNewestWishIsForwarded) {
+  Open();
+  plugin.holds = true;
+  Add("a");
+  ASSERT_TRUE(Wish(WishKind::kChange, SimplePod("a", "1", "  hostNetwork: true")));
+  Pass();
+  plugin.held.begin()->second(std::nullopt);
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; ");
+}
+
+TEST_F(AdmissionGateTest, GoneWhileItIsDecidedItHoldsNothing) {
+  Open();
+  plugin.holds = true;
+  Add("a");
+  Pass();
+  ASSERT_TRUE(Wish(WishKind::kGone, SimplePod("a", "1")));
+  EXPECT_EQ(shards_.Take(), "gone a; ") << "the runtime may have something of it";
+  plugin.held.begin()->second(std::nullopt);
+  Pass();
+  EXPECT_EQ(shards_.Take(), "");
+  EXPECT_EQ(desk->size(), 0U);
+  EXPECT_FALSE(gate_->OnPodGone(PodUid("a")));
+}
+
+TEST_F(AdmissionGateTest, OneThatIsToGoOrHasEndedIsNotAskedAbout) {
+  Open();
+  ASSERT_TRUE(Wish(WishKind::kAdd, DeletedPod("a")));
+  ASSERT_TRUE(Wish(WishKind::kAdd, SimplePod("b", "9") + "\nstatus: {phase: Failed}"));
+  EXPECT_EQ(shards_.Take(), "add a; add b; ");
+  plugin.holds = true;
+  Add("c");
+  Pass();
+  ASSERT_TRUE(Wish(WishKind::kChange, DeletedPod("c")));
+  EXPECT_EQ(shards_.Take(), "change c; ");
+  EXPECT_EQ(desk->size(), 0U);
+}
+
+TEST_F(AdmissionGateTest, ComingBackWhileItEndsItIsDecidedAnewWhenItIsGone) {
+  Open();
+  Add("a", "1500m");
+  Pass();
+  ASSERT_TRUE(Wish(WishKind::kGone, SimplePod("a", "1500m")));
+  Add("a", "1500m");
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; gone a; ");
+  gate_->OnPodStopped(PodUid("a"));
+  EXPECT_TRUE(gate_->OnPodGone(PodUid("a"))) << "its name is not free";
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; ");
+  EXPECT_EQ(desk->bookings().Used("cpu"), 1500);
+}
+
+TEST_F(AdmissionGateTest, AFullMailboxIsTriedAgain) {
+  Open();
+  shards_.full = true;
+  Add("a");
+  Pass();
+  EXPECT_FALSE(Wish(WishKind::kGone, SimplePod("a", "1"))) << "the dispatcher keeps it";
+  shards_.full = false;
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; ");
+}
+
+TEST_F(AdmissionGateTest, AfterARestartAdmissionsOfPodsThatAreNoMoreAreGivenBack) {
+  Open();
+  Add("stays");
+  Add("vanished", "500m");
+  Add("orphan", "500m");
+  Pass();
+  gate_.reset();
+  Restart();
+  NewGate();
+  Open({"stays", "orphan"});
+  Add("stays");
+  Pass();
+  EXPECT_EQ(desk->bookings().Used("cpu"), 2000);
+  EXPECT_TRUE(gate_->SourcesReady(0));
+  EXPECT_EQ(desk->bookings().Used("cpu"), 1500);
+  Open({"stays"});  // the orphan is gone, whoever ended it
+  EXPECT_EQ(desk->bookings().Used("cpu"), 1000);
+}
+
+TEST_F(AdmissionGateTest, ARejectionIsRememberedAndToldOnce) {
+  Open();
+  Add("a", "9");
+  Pass();
+  gate_->OnPodStopped(PodUid("a"));
+  gate_.reset();
+  Restart();
+  NewGate();
+  shards_.Take();
+  Open();
+  Add("a", "9");
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a OutOfcpu; ");
+  EXPECT_EQ(events_, "a OutOfcpu; ");
+}
+
+}  // namespace
+}  // namespace denselet::sync
