@@ -116,6 +116,10 @@ class DeskRun : private DeskHouse {
       Pass(Milliseconds(60));  // what the dead process had asked for
       Restart();
     }
+    // That a pod was released may not have been durable: the gate sees that nothing of it is there.
+    for (const PodIdentity& pod : desk->Unclaimed()) {
+      if (!told_.contains(pod.uid.value())) desk->Release(pod.uid);
+    }
   }
 
   void Step() {
