@@ -245,6 +245,7 @@ TEST_F(AdmissionDeskTest, WithoutANodeNothingIsAdmitted) {
                      {}, *SysctlAllowList::Make({}, std::nullopt));
   Journal own(world.loop(0), files, world.random(), log, {.directory = "/other"}, bare.Kinds());
   own.Open([&](const JournalReport&) { bare.Start(own); });
+  Pass();
   std::string reason;
   ASSERT_TRUE(bare.Ask(RefOf(SimplePod("a", "1")), AdmissionQuestion::kDecide,
                        [&](Result<AdmissionDecision> d) { reason = d->rejected->reason; }));
