@@ -45,6 +45,12 @@ class PodCore::Part final : public PodShardUser {
   void OnPodFault(const PodWorker& worker, const Error& error) override {
     user_.OnPodFault(worker, error);
   }
+  void OnPodHeldBack(const PodIdentity& pod, const kube::PodRef& wish) override {
+    user_.OnPodHeldBack(pod, wish);
+  }
+  void OnPodDecided(const PodWorker& worker, const Decision& decision) override {
+    user_.OnPodDecided(worker, decision);
+  }
   void OnPodGone(const PodIdentity& pod) override {
     user_.OnPodGone(pod);
     gone_.push_back(pod);

@@ -81,6 +81,8 @@ class PodCore final : private PlegShards, private PodShards {
   RuntimeEventsUser& events() { return *home_->pleg; }
   Pleg& pleg() { return *home_->pleg; }
   PodDispatcher& dispatcher() { return *home_->dispatcher; }
+  // The newest of all shards.
+  Epoch last_epoch() const { return epochs_.last(); }
   // On its shard; null: not open.
   PodShard* pods(uint32_t shard);
 
