@@ -21,7 +21,9 @@ namespace denselet::sim {
 
 struct DiskFaults {
   Duration delay_max = Milliseconds(5);  // of every operation
-  double error = 0;  // chance that a write, rename or sync fails with an I/O error
+  double error = 0;   // chance that a write, rename or sync fails with an I/O error
+  double hang = 0;    // chance that one does not end before its context does
+  bool full = false;  // nothing can be made or grow
 };
 
 class Disk {
