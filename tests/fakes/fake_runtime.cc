@@ -136,15 +136,16 @@ void FakeRuntime::Begin(const Context& context, Kind kind, Effect<T> effect,
       const bool creates = sent && (sent->request == RuntimeRequest::kRunSandbox ||
                                     sent->request == RuntimeRequest::kCreateContainer);
       if (!host->up() || host->life() != life) return then(lost);
-      if (creates && !host->model().Reserve(sent->pod, sent->name, sent->attempt)) {
+      if (creates && !host->model().Reserve(*sent)) {
         return then(Error(ErrorCode::kAlreadyExists, "the name is reserved"));
       }
       host->Later(work, [host, life, effect, lost, sent, alive, creates, then] {
         if (host->life() != life) return then(lost);
-        if (creates) host->model().Release(sent->pod, sent->name, sent->attempt);
         // With its caller's connection the making of something may end, as in real runtimes.
-        if (creates && !*alive && host->Chance(0.5)) return then(lost);
-        effect([then](Result<T> result) { then(std::move(result)); });
+        const bool given_up = creates && !*alive && host->Chance(0.5);
+        if (!given_up) effect([then](Result<T> result) { then(std::move(result)); });
+        if (creates) host->model().Release(*sent);
+        if (given_up) then(lost);
       });
     });
   };
@@ -329,7 +330,8 @@ void FakeRuntime::CreateContainer(const Context& context, const SandboxId& sandb
   const SentRequest sent{.request = RuntimeRequest::kCreateContainer,
                          .pod = spec.pod,
                          .name = spec.name,
-                         .attempt = spec.attempt};
+                         .attempt = spec.attempt,
+                         .sandbox = sandbox};
   RuntimeModel* model = &host_.model();
   Begin<ContainerId>(
       context, {.name = "CreateContainer", .mutates = true, .timeout = Timeout(), .sent = sent},

@@ -111,6 +111,72 @@ TEST(FakeRuntime, WritesDownACreateRepeatedBlindly) {
   EXPECT_EQ(f.model.violations().size(), 1u);
 }
 
+TEST(FakeRuntime, WritesDownAnotherAttemptBesideOneInTheMaking) {
+  Fixture f;
+  const SandboxId sandbox = *f.RunSandbox();
+  SentRequest create{.request = RuntimeRequest::kCreateContainer,
+                     .pod = PodUid("u1"),
+                     .name = "web",
+                     .attempt = 1,
+                     .sandbox = sandbox};
+  ASSERT_TRUE(f.model.Reserve(create));
+  create.attempt = 2;
+  f.model.Sent(create);
+  EXPECT_EQ(f.model.violations().size(), 1u);
+}
+
+TEST(FakeRuntime, NothingIsInTheMakingInASandboxThatIsGone) {
+  Fixture f;
+  const SandboxId old = *f.RunSandbox();
+  SentRequest create{.request = RuntimeRequest::kCreateContainer,
+                     .pod = PodUid("u1"),
+                     .name = "web",
+                     .attempt = 1,
+                     .sandbox = old};
+  ASSERT_TRUE(f.model.Reserve(create));
+  ASSERT_TRUE(f.model.RemoveSandbox(old));
+  create.sandbox = *f.RunSandbox(1);
+  create.attempt = 0;
+  f.model.Sent(create);
+  EXPECT_EQ(f.model.violations(), std::vector<std::string>());
+}
+
+TEST(FakeRuntime, WritesDownARemovalOfOneThatRuns) {
+  Fixture f;
+  const ContainerId id = *f.Create(*f.RunSandbox());
+  ASSERT_TRUE(f.Start(id));
+  f.InTurn([&] { f.runtime.RemoveContainer({}, id, [](Status) {}); });
+  EXPECT_EQ(f.model.violations().size(), 1u);
+  EXPECT_EQ(f.model.containers(), 0u) << "it is removed by force";
+}
+
+TEST(FakeRuntime, OneThatRunsWithoutTheAgentsKnowledgeMayBeRemoved) {
+  Fixture f;
+  const ContainerId id = *f.Create(*f.RunSandbox());
+  f.host.faults().late = 1;
+  ASSERT_FALSE(f.Start(id));
+  f.host.faults().late = 0;
+  f.Run(Minutes(1));
+  ASSERT_TRUE(f.model.IsRunning(id));
+  f.InTurn([&] { f.runtime.RemoveContainer({}, id, [](Status) {}); });
+  EXPECT_EQ(f.model.violations(), std::vector<std::string>());
+}
+
+TEST(FakeRuntime, ASandboxOfADeadAgentMayTurnUpBesideTheFirstOfALaterLife) {
+  for (const bool begun_anew : {true, false}) {
+    Fixture f;
+    const SandboxId old = *f.RunSandbox();
+    const SentRequest run{
+        .request = RuntimeRequest::kRunSandbox, .pod = PodUid("u1"), .attempt = 2};
+    ASSERT_TRUE(f.model.Reserve(run));
+    f.model.AgentStarted();
+    ASSERT_TRUE(begun_anew ? f.model.RemoveSandbox(old) : f.model.StopSandbox(old));
+    ASSERT_TRUE(f.RunSandbox(1));
+    ASSERT_TRUE(f.model.RunSandbox(f.Sandbox(2)));
+    EXPECT_EQ(f.model.violations().empty(), begun_anew);
+  }
+}
+
 TEST(FakeRuntime, TakesEffectAfterTheCallerGaveUp) {
   Fixture f;
   f.host.faults().late = 1;

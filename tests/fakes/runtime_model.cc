@@ -92,6 +92,10 @@ void RuntimeModel::Sent(const SentRequest& request) {
     JudgeCreate(request);
   }
   if (request.request == RuntimeRequest::kStopContainer) JudgeStop(request);
+  if (request.request == RuntimeRequest::kRemoveContainer) JudgeRemove(request);
+  if (request.request == RuntimeRequest::kStartContainer) {
+    if (Container* const container = FindContainer(request)) container->start_asked_by = agent_;
+  }
   if (request.request == RuntimeRequest::kStopSandbox) {
     for (auto& [id, sandbox] : sandboxes_) {
       if (sandbox.pod.uid == request.pod && sandbox.observed.attempt == request.attempt) {
@@ -115,9 +119,10 @@ void RuntimeModel::JudgeCreate(const SentRequest& request) {
       Violation(what + ": attempt " + std::to_string(attempt) + " is not resolved yet");
     }
   }
-  for (const auto& [key, agent] : reserved_) {
+  for (const auto& [key, reserved] : reserved_) {
     const auto& [pod, name, attempt] = key;
-    if (agent != agent_) continue;  // nobody told the present one
+    if (reserved.agent != agent_) continue;  // nobody told the present one
+    if (!name.empty() && !CanStillBeMade(reserved)) continue;
     if (pod == request.pod && name == request.name && attempt != request.attempt) {
       Violation(what + ": attempt " + std::to_string(attempt) + " is still being made");
     }
@@ -171,13 +176,42 @@ void RuntimeModel::JudgeStop(const SentRequest& request) {
   entry->second = std::min(entry->second, kill_at);
 }
 
+RuntimeModel::Container* RuntimeModel::FindContainer(const SentRequest& request) {
+  for (auto& [id, container] : containers_) {
+    if (container.pod == request.pod && container.observed.name == request.name &&
+        container.observed.attempt == request.attempt) {
+      return &container;
+    }
+  }
+  return nullptr;
+}
+
+// Real runtimes remove also what runs, by force.
+void RuntimeModel::JudgeRemove(const SentRequest& request) {
+  const Container* const container = FindContainer(request);
+  if (container == nullptr || container->unseen_start) return;
+  if (container->observed.state != sync::ContainerState::kRunning) return;
+  Violation("RemoveContainer of a running one: " + request.pod.value() + " " + request.name);
+}
+
 void RuntimeModel::ReadSent(const PodUid& pod) {
+  for (auto& [id, container] : containers_) {
+    if (container.pod == pod) container.unseen_start = false;
+  }
   std::erase_if(unknown_, [&pod](const Key& key) { return std::get<0>(key) == pod; });
 }
 
-void RuntimeModel::ListSent() { unknown_.clear(); }
+void RuntimeModel::ListSent() {
+  unknown_.clear();
+  for (auto& [id, container] : containers_) container.unseen_start = false;
+}
 
-void RuntimeModel::StartUnknown(const ContainerId& id) { start_unknown_.insert(id); }
+void RuntimeModel::StartUnknown(const ContainerId& id) {
+  start_unknown_.insert(id);
+  if (const auto found = containers_.find(id); found != containers_.end()) {
+    found->second.unseen_start = true;
+  }
+}
 
 void RuntimeModel::OutcomeUnknown(const SentRequest& request) {
   unknown_.emplace(request.pod, request.name, request.attempt);
@@ -191,7 +225,15 @@ void RuntimeModel::AgentStarted() {
   for (auto& [id, sandbox] : sandboxes_) sandbox.stop_sent = false;
 }
 
-bool RuntimeModel::Reserve(const PodUid& pod, const std::string& name, uint32_t attempt) {
+// Nothing comes to be in a sandbox that is gone, or that the agent has stopped.
+bool RuntimeModel::CanStillBeMade(const Reserved& reserved) const {
+  const auto sandbox = sandboxes_.find(reserved.sandbox);
+  return sandbox != sandboxes_.end() && !sandbox->second.stop_sent &&
+         sandbox->second.observed.state == sync::SandboxState::kReady;
+}
+
+bool RuntimeModel::Reserve(const SentRequest& create) {
+  const auto& [pod, name, attempt] = std::tie(create.pod, create.name, create.attempt);
   for (const auto& [id, sandbox] : sandboxes_) {
     if (name.empty() && sandbox.pod.uid == pod && sandbox.observed.attempt == attempt) return false;
   }
@@ -201,11 +243,11 @@ bool RuntimeModel::Reserve(const PodUid& pod, const std::string& name, uint32_t 
       return false;
     }
   }
-  return reserved_.emplace(Key{pod, name, attempt}, agent_).second;
+  return reserved_.emplace(Key{pod, name, attempt}, Reserved{agent_, create.sandbox}).second;
 }
 
-void RuntimeModel::Release(const PodUid& pod, const std::string& name, uint32_t attempt) {
-  reserved_.erase({pod, name, attempt});
+void RuntimeModel::Release(const SentRequest& create) {
+  reserved_.erase({create.pod, create.name, create.attempt});
 }
 
 Result<SandboxId> RuntimeModel::RunSandbox(const sync::SandboxSpec& spec) {
@@ -221,14 +263,24 @@ Result<SandboxId> RuntimeModel::RunSandbox(const sync::SandboxSpec& spec) {
   sandbox.observed.network = on_node ? sync::NetworkMode::kNode : sync::NetworkMode::kPod;
   if (!on_node) sandbox.observed.ips = {"10.0.0." + std::to_string(next_ % 250 + 1)};
   Did(spec.pod.uid, "sandbox " + std::to_string(spec.attempt));
-  int ready = 0;
-  for (const auto& [other_id, other] : sandboxes_) {
-    if (other.pod.uid == spec.pod.uid && other.observed.state == sync::SandboxState::kReady)
-      ++ready;
-  }
-  if (ready > 1) Violation("two ready sandboxes of " + spec.pod.uid.value());
+  sandbox.alone = std::ranges::none_of(sandboxes_, [&sandbox](const auto& entry) {
+    return &entry.second != &sandbox && entry.second.pod.uid == sandbox.pod.uid;
+  });
+  JudgeReady(sandbox);
   Changed(spec.pod.uid);
   return id;
+}
+
+// One that an agent before asked for may turn up late, when all that there was of the pod is gone
+// and the present agent has begun it anew: nothing could tell it.
+void RuntimeModel::JudgeReady(const Sandbox& made) {
+  const auto asked = reserved_.find({made.pod.uid, "", made.observed.attempt});
+  const bool late = asked != reserved_.end() && asked->second.agent != agent_;
+  for (const auto& [id, other] : sandboxes_) {
+    if (&other == &made || other.pod.uid != made.pod.uid) continue;
+    if (other.observed.state != sync::SandboxState::kReady || (late && other.alone)) continue;
+    Violation("two ready sandboxes of " + made.pod.uid.value());
+  }
 }
 
 Status RuntimeModel::StopSandbox(const SandboxId& id) {
@@ -241,21 +293,31 @@ Status RuntimeModel::StopSandbox(const SandboxId& id) {
   return Ok();
 }
 
-bool RuntimeModel::KillSandbox(const SandboxId& id) {
+bool RuntimeModel::KillSandbox(const SandboxId& id, Containers containers) {
   const auto found = sandboxes_.find(id);
   if (found == sandboxes_.end()) return false;
   const bool was_ready = found->second.observed.state == sync::SandboxState::kReady;
   found->second.observed.state = sync::SandboxState::kNotReady;
   found->second.observed.ips.clear();
+  bool changed = was_ready;
   for (auto& [container_id, container] : containers_) {
-    if (container.observed.sandbox != id) continue;
+    if (container.observed.sandbox != id || containers == Containers::kLiveOn) continue;
     if (container.observed.state == sync::ContainerState::kRunning ||
         container.observed.state == sync::ContainerState::kUnknown) {
       End(container, 137, "Error");
+      changed = true;
     }
   }
-  if (was_ready) Changed(found->second.pod.uid);
+  if (changed) Changed(found->second.pod.uid);
   return was_ready;
+}
+
+bool RuntimeModel::LoseAddress(const SandboxId& id) {
+  const auto found = sandboxes_.find(id);
+  if (found == sandboxes_.end() || found->second.observed.ips.empty()) return false;
+  found->second.observed.ips.clear();
+  Changed(found->second.pod.uid);
+  return true;
 }
 
 Status RuntimeModel::RemoveSandbox(const SandboxId& id) {
@@ -323,6 +385,7 @@ Status RuntimeModel::StartContainer(const ContainerId& id) {
   }
   container.observed.state = sync::ContainerState::kRunning;
   container.observed.started = clock_.WallNow();
+  container.unseen_start = start_unknown_.count(id) != 0 || container.start_asked_by != agent_;
   Did(container.pod,
       "start " + container.observed.name + " " + std::to_string(container.observed.attempt));
   CheckRunning(container.pod, container.observed.name);
@@ -409,9 +472,7 @@ Status RuntimeModel::RemoveContainer(const ContainerId& id) {
   const auto found = containers_.find(id);
   if (found == containers_.end()) return Ok();
   if (found->second.observed.state == sync::ContainerState::kRunning) {
-    Violation("RemoveContainer of a running one: " + found->second.pod.value() + " " +
-              found->second.observed.name);
-    return Error(ErrorCode::kInvalid, "the container runs");
+    End(found->second, 137, "Error");
   }
   const PodUid pod = found->second.pod;
   containers_.erase(found);

@@ -50,6 +50,7 @@ struct SentRequest {
   std::string name = {};  // of a container
   uint32_t attempt = 0;
   Duration grace = {};
+  SandboxId sandbox = {};  // that a container is to be made in
 };
 
 class RuntimeModel {
@@ -82,8 +83,8 @@ class RuntimeModel {
 
   // Taken when a create arrives, given back when it failed. False: something of that name is there
   // or in the making.
-  bool Reserve(const PodUid& pod, const std::string& name, uint32_t attempt);
-  void Release(const PodUid& pod, const std::string& name, uint32_t attempt);
+  bool Reserve(const SentRequest& create);
+  void Release(const SentRequest& create);
   void ReleaseAll() { reserved_.clear(); }
 
   Result<SandboxId> RunSandbox(const sync::SandboxSpec& spec);
@@ -111,8 +112,13 @@ class RuntimeModel {
   // The runtime lost track of a running container; only a stop brings clarity. False: it does not
   // run.
   bool LoseState(const ContainerId& id);
-  // Some sandbox dies of itself, with its containers.
-  bool KillSandbox(const SandboxId& id);
+  // Some sandbox dies of itself, with its containers; or its pause process does, and they live on
+  // until it is stopped.
+  enum class Containers : uint8_t { kDieWithIt, kLiveOn };
+  bool KillSandbox(const SandboxId& id, Containers containers = Containers::kDieWithIt);
+
+  // The network was set up anew: it has no address any more, and is ready all the same.
+  bool LoseAddress(const SandboxId& id);
 
   const std::vector<std::string>& violations() const { return violations_; }
   void Violation(std::string what);
@@ -138,12 +144,17 @@ class RuntimeModel {
     sync::PodIdentity pod;
     sync::ObservedSandbox observed;
     bool stop_sent = false;  // by the present agent
+    bool alone = false;      // there was nothing of its pod when it was made
   };
   struct Container {
     PodUid pod;
     sync::ObservedContainer observed;
     bool start_done = false;
     bool stopping = false;
+    uint64_t start_asked_by = 0;  // which agent
+    // It runs, and the present agent could not know: a start that it gave up on, or that an agent
+    // before it had asked for, took effect, and nobody has looked since.
+    bool unseen_start = false;
     std::optional<TimePoint> kill_at = {};  // the nearest end of a grace that was sent
     std::vector<UniqueFunction<void(Status)>> waiting = {};
     uint32_t life = 0;  // counts ends that were planned: an old plan finds nobody
@@ -156,6 +167,9 @@ class RuntimeModel {
   void CheckRunning(const PodUid& pod, const std::string& name);
   void JudgeCreate(const SentRequest& request);
   void JudgeStop(const SentRequest& request);
+  void JudgeRemove(const SentRequest& request);
+  void JudgeReady(const Sandbox& made);
+  Container* FindContainer(const SentRequest& request);
   void Did(const PodUid& pod, std::string what) { history_[pod].push_back(std::move(what)); }
 
   const Clock& clock_;
@@ -166,7 +180,13 @@ class RuntimeModel {
   uint64_t next_ = 1;
   std::map<SandboxId, Sandbox> sandboxes_;
   std::map<ContainerId, Container> containers_;
-  std::map<Key, uint64_t> reserved_;  // with the agent that asked
+  struct Reserved {
+    uint64_t agent;     // that asked
+    SandboxId sandbox;  // of a container
+  };
+  // Whether what is being made there can still come to be.
+  bool CanStillBeMade(const Reserved& reserved) const;
+  std::map<Key, Reserved> reserved_;
   uint64_t agent_ = 0;
   std::set<Key> unknown_;  // creates whose outcome the agent does not know and has not looked for
   std::set<ContainerId> start_unknown_;  // of starts that the present agent gave up on

@@ -119,6 +119,7 @@ Status Disk::ReplaceFile(const std::string& path, std::string content, uint32_t 
   if (old != nullptr && old->kind == Kind::kDirectory) {
     return Error::FromErrno(EISDIR, "rename").With("replace", path);
   }
+  if (faults_.full) return Error::FromErrno(ENOSPC, "write").With("replace", path);
   auto inode = std::make_shared<Inode>(Inode{Kind::kFile, mode, std::move(content), {}, now});
   names_[name] = inode;
   if (durability == reactor::Durability::kSynced) {
@@ -153,6 +154,7 @@ Result<Disk::InodeRef> Disk::Open(const std::string& path, reactor::OpenMode mod
   if (inode == nullptr && (mode == reactor::OpenMode::kRead || CheckParent(name) != 0)) {
     return Failed(error, "open", path);
   }
+  if (inode == nullptr && faults_.full) return Failed(ENOSPC, "open", path);
   if (inode == nullptr) {
     const auto made = std::make_shared<Inode>(Inode{Kind::kFile, bits, {}, {}, now});
     names_[name] = made;
@@ -250,6 +252,7 @@ Status Disk::MakeDirectories(const std::string& path, uint32_t mode) {
   for (size_t end = name.find('/', 1);; end = name.find('/', end + 1)) {
     const std::string part = name.substr(0, end);
     const InodeRef there = Find(part).inode;
+    if (there == nullptr && faults_.full) return Failed(ENOSPC, "make directory", path);
     if (there == nullptr) {
       names_[part] = std::make_shared<Inode>(Inode{Kind::kDirectory, mode, {}, {}, {}});
       synced_names_[part] =
@@ -275,6 +278,7 @@ Status Disk::Symlink(const std::string& target, const std::string& path, WallTim
   if (target.empty()) return Failed(ENOENT, "link", path);
   if (const int error = CheckParent(name); error != 0) return Failed(error, "link", path);
   if (Find(name).inode != nullptr) return Failed(EEXIST, "link", path);
+  if (faults_.full) return Failed(ENOSPC, "link", path);
   names_[name] = std::make_shared<Inode>(Inode{Kind::kSymlink, 0777, target, target, now});
   return Ok();
 }

@@ -26,6 +26,8 @@ struct DiskFaults {
   double garble = 0;
   uint64_t bytes_max = UINT64_MAX;  // of all files; what is beyond is written in part
   bool read_only = false;
+  double hang = 0;    // chance that one does not end before its context does
+  bool full = false;  // nothing can be made or grow
 };
 
 class Disk {

@@ -163,5 +163,20 @@ TEST(Disk, ACrashGarblesUnsyncedDataOnly) {
   EXPECT_TRUE(garbled);
 }
 
+TEST(Disk, AFullOneKeepsWhatItHasAndTakesNothingMore) {
+  Disk disk;
+  ASSERT_TRUE(disk.MakeDirectories("/d", 0755));
+  ASSERT_TRUE(disk.ReplaceFile("/d/f", "old", 0600, reactor::Durability::kCached, {}));
+  disk.faults().full = true;
+  EXPECT_TRUE(disk.MakeDirectories("/d", 0755)) << "it is there";
+  EXPECT_FALSE(disk.MakeDirectories("/d/e", 0755));
+  EXPECT_FALSE(disk.ReplaceFile("/d/f", "new", 0600, reactor::Durability::kCached, {}));
+  EXPECT_FALSE(disk.Open("/d/g", reactor::OpenMode::kAppend, 0600, {}));
+  EXPECT_FALSE(disk.Symlink("/d/f", "/d/l", {}));
+  EXPECT_EQ(*disk.ReadFile("/d/f", 100), "old");
+  EXPECT_TRUE(disk.Unlink("/d/f"));
+  EXPECT_TRUE(disk.RemoveDirectory("/d"));
+}
+
 }  // namespace
 }  // namespace denselet::sim

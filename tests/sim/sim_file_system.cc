@@ -27,8 +27,9 @@ TimePoint SimFileSystem::NextEnd(TimePoint not_before) {
 template <class T>
 void SimFileSystem::Refuse(const Call& call, const Error& error, Done<T> done) {
   // The path up to its first NUL: an error is a text for people.
-  loop_.Post([done = std::move(done), told = error.With(call.doing, call.path.c_str())]() mutable {
-    done(std::move(told));
+  loop_.Post([alive = alive_, done = std::move(done),
+              told = error.With(call.doing, call.path.c_str())]() mutable {
+    if (*alive) done(std::move(told));
   });
 }
 
@@ -45,6 +46,9 @@ void SimFileSystem::Run(const Context& context, Call call, TimePoint end,
     return Refuse(call, Error(ErrorCode::kDeadlineExceeded, "the deadline passed before it began"),
                   std::move(done));
   }
+  const bool hangs =
+      disk_.faults().hang > 0 && context.deadline != kNever && random_.Unit() < disk_.faults().hang;
+  if (hangs) end = std::max(end, After(context.deadline, disk_.faults().delay_max));
   const bool fails = call.effect == Call::Effect::kChanges && random_.Unit() < disk_.faults().error;
   auto operation = std::make_shared<Operation<T>>(Operation<T>{.call = std::move(call),
                                                                .work = std::move(work),
@@ -54,14 +58,17 @@ void SimFileSystem::Run(const Context& context, Call call, TimePoint end,
                                                                .end = {},
                                                                .deadline = {},
                                                                .cancelled = {}});
-  operation->end = loop_.Arm(end, [this, operation] { Finish(*operation); });
+  operation->end = loop_.Arm(end, [this, alive = alive_, operation] {
+    if (*alive) Finish(*operation);
+  });
   if (context.deadline != kNever) {
-    operation->deadline = loop_.Arm(context.deadline, [this, operation] {
-      Abandon(operation, "still under way when the deadline passed");
+    operation->deadline = loop_.Arm(context.deadline, [this, alive = alive_, operation] {
+      if (*alive) Abandon(operation, "still under way when the deadline passed");
     });
   }
-  operation->cancelled = context.cancel.OnCancel(
-      [this, operation] { Abandon(operation, "still under way when it was cancelled"); });
+  operation->cancelled = context.cancel.OnCancel([this, alive = alive_, operation] {
+    if (*alive) Abandon(operation, "still under way when it was cancelled");
+  });
 }
 
 template <class T>
@@ -85,9 +92,9 @@ void SimFileSystem::Abandon(const std::shared_ptr<Operation<T>>& operation, cons
   if (operation->generation != disk_.generation()) return;
   Error error =
       Error(ErrorCode::kUnknownOutcome, why).With(operation->call.doing, operation->call.path);
-  loop_.Post([this, generation = operation->generation, error = std::move(error),
+  loop_.Post([this, alive = alive_, generation = operation->generation, error = std::move(error),
               done = std::exchange(operation->done, nullptr)]() mutable {
-    if (generation == disk_.generation()) done(std::move(error));
+    if (*alive && generation == disk_.generation()) done(std::move(error));
   });
   enum class Fate : uint8_t { kInTime, kNotAtAll, kLate };
   const auto fate = static_cast<Fate>(random_.Below(3));
@@ -97,7 +104,9 @@ void SimFileSystem::Abandon(const std::shared_ptr<Operation<T>>& operation, cons
   if (fate == Fate::kNotAtAll) return;
   const auto delay =
       disk_.faults().delay_max * static_cast<int64_t>(1 + random_.Below(kLateDelays));
-  operation->end = loop_.Arm(loop_.Now() + delay, [this, operation] { Finish(*operation); });
+  operation->end = loop_.Arm(loop_.Now() + delay, [this, alive = alive_, operation] {
+    if (*alive) Finish(*operation);
+  });
 }
 
 template <class T>
@@ -175,6 +184,9 @@ void SimFileSystem::Append(Context context, FileId id, std::string data, Done<Un
       [this, data = std::move(data)](const File& file) -> Status {
         if (file.mode == OpenMode::kRead) {
           return Error::FromErrno(EBADF, "append to \"" + file.path + "\"");
+        }
+        if (disk_.faults().full) {
+          return Error::FromErrno(ENOSPC, "append to \"" + file.path + "\"");
         }
         return disk_.Append(file.inode, data, file.path, loop_.WallNow());
       },

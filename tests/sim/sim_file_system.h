@@ -23,7 +23,15 @@ class SimFileSystem final : public reactor::FileSystem {
   static constexpr uint32_t kOpenFilesMax = 1024;
 
   SimFileSystem(reactor::Loop& loop, Random& random, Disk& disk)
-      : loop_(loop), random_(random), disk_(disk), files_(kOpenFilesMax) {}
+      : loop_(loop),
+        random_(random),
+        disk_(disk),
+        files_(kOpenFilesMax),
+        alive_(std::make_shared<bool>(true)) {}
+  // As when the process dies: what is under way takes no effect and is answered to nobody.
+  ~SimFileSystem() override { *alive_ = false; }
+  SimFileSystem(const SimFileSystem&) = delete;
+  SimFileSystem& operator=(const SimFileSystem&) = delete;
 
   void ReadFile(Context, std::string path, size_t bytes_max, reactor::Done<std::string>) override;
   void ReplaceFile(Context, std::string path, std::string content, uint32_t mode,
@@ -103,6 +111,7 @@ class SimFileSystem final : public reactor::FileSystem {
   Random& random_;
   Disk& disk_;
   SlotMap<File> files_;
+  std::shared_ptr<bool> alive_;  // shared with timers that go off after the end
 };
 
 }  // namespace denselet::sim

@@ -42,6 +42,40 @@ TEST(SimFileSystem, WhatWasUnderWayAtACrashTakesNoEffect) {
   EXPECT_FALSE(disk.ReadFile("/f", 100));
 }
 
+TEST(SimFileSystem, WhatWasUnderWayWhenItsProcessDiedIsAnsweredToNobody) {
+  World world({.seed = 3, .shards = 1});
+  Disk disk;
+  bool answered = false;
+  CancelSource source;
+  Context context;
+  context.cancel = source.token();
+  {
+    SimFileSystem files(world.loop(0), world.random(), disk);
+    files.ReplaceFile(context.WithTimeout(world.clock().Now(), Seconds(1)), "/f", "late", 0600,
+                      Durability::kSynced, [&](Result<Unit>) { answered = true; });
+    files.ReadFile({}, std::string("a\0b", 3), 1, [&](Result<std::string>) { answered = true; });
+  }
+  source.Cancel();
+  world.RunUntil(world.clock().Now() + Seconds(2));
+  EXPECT_FALSE(answered);
+  EXPECT_FALSE(disk.ReadFile("/f", 100));
+}
+
+TEST(SimFileSystem, OneThatHangsIsAnsweredAtItsDeadline) {
+  World world({.seed = 3, .shards = 1});
+  Disk disk;
+  disk.faults().hang = 1;
+  SimFileSystem files(world.loop(0), world.random(), disk);
+  std::optional<Result<std::string>> answer;
+  files.ReadFile(Context().WithTimeout(world.clock().Now(), Seconds(10)), "/f", 1,
+                 [&](Result<std::string> result) { answer = std::move(result); });
+  world.RunUntil(world.clock().Now() + Seconds(9));
+  EXPECT_FALSE(answer);
+  world.RunUntil(world.clock().Now() + Seconds(2));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->error().code(), ErrorCode::kUnknownOutcome);
+}
+
 // A replace whose context ends while it is under way, under one seed.
 struct Ended {
   std::optional<Status> answer;

@@ -42,6 +42,7 @@ bool World::Step() {
     if (loop->Runnable()) runnable.push_back(loop.get());
   }
   if (!runnable.empty()) {
+    ++turns_;
     runnable[random_.Below(runnable.size())]->Turn();
     return true;
   }

@@ -46,6 +46,7 @@ class World {
   // One turn of one loop that has something to do, chosen by the seed; or, when none has, time goes
   // on to the next event. False: nothing will ever happen any more.
   bool Step();
+  uint64_t turns() const { return turns_; }  // of loops, so far
   // Steps until virtual time `end`, where the clock then stands, or until nothing is left.
   void RunUntil(TimePoint end);
 
@@ -58,6 +59,7 @@ class World {
   // By time, then by the order in which they were asked for.
   std::map<std::pair<TimePoint, uint64_t>, UniqueFunction<void()>> later_;
   uint64_t later_count_ = 0;
+  uint64_t turns_ = 0;
   Network network_;
   std::vector<reactor::Shard*> all_;
   std::vector<std::unique_ptr<SimLoop>> loops_;

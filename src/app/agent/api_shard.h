@@ -74,9 +74,7 @@ class ApiShard final : public sync::PodCoreUser,
   void OnNodeForAdmission(sync::NodeView node) override { pods_->SetNode(std::move(node)); }
   void OnNodeForStatuses(const sync::StatusNode& node) override { pods_->SetStatusNode(node); }
   // sync::EndingStaticPods
-  bool StillEnds(const ObjectRef& pod) const override {
-    return pods_->dispatcher().StillEnds(pod);
-  }
+  bool StillEnds(const ObjectRef& pod) const override { return pods_->dispatcher().StillEnds(pod); }
 
   void Fail(const Error& reason);
   NodeSideSeams MakeNodeSeams();

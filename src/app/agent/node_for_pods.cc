@@ -89,8 +89,8 @@ void NodeForPods::Refresh() {
   if (runtime.name.empty()) return;
   sync::StatusNode status{.runtime_name = runtime.name, .host_ips = HostIps(node)};
   status.prefers_ipv6 = !status.host_ips.empty() && IsIpv6(status.host_ips.front());
-  status.recursive_read_only = std::ranges::any_of(
-      runtime.handlers, [](const node::RuntimeHandler& handler) {
+  status.recursive_read_only =
+      std::ranges::any_of(runtime.handlers, [](const node::RuntimeHandler& handler) {
         return handler.name.empty() && handler.recursive_read_only_mounts;
       });
   user_->OnNodeForStatuses(status);
@@ -111,14 +111,13 @@ void NodeForPods::Fetch(const Context& context, reactor::Done<sync::NodeView> do
     return;
   }
   sync::ApiRequest request{.object = {"", config_.flags.node_name}};
-  sync::Get<kube::core::Node>(
-      *api_, context, std::move(request),
-      [this, alive = cancel_.token(),
-       done = std::move(done)](const Result<kube::core::Node>& node) mutable {
-        if (alive.cancelled()) return;
-        if (!node) return done(node.error());
-        done(ViewOf(*node));
-      });
+  sync::Get<kube::core::Node>(*api_, context, std::move(request),
+                              [this, alive = cancel_.token(), done = std::move(done)](
+                                  const Result<kube::core::Node>& node) mutable {
+                                if (alive.cancelled()) return;
+                                if (!node) return done(node.error());
+                                done(ViewOf(*node));
+                              });
 }
 
 }  // namespace denselet::app

@@ -1,8 +1,9 @@
 // The node as its pods need it: for admission (labels, taints, what there is to give) and for their
-// statuses (addresses, the runtime's name). From the API server once it shows the node; before that,
-// and without one, made of what the machine and the configuration say.
+// statuses (addresses, the runtime's name). From the API server once it shows the node; before
+// that, and without one, made of what the machine and the configuration say.
 //
-//   reading (network, again every second until it is known) --> known --(the server's node changes)-->
+//   reading (network, again every second until it is known) --> known --(the server's node
+//   changes)-->
 //
 // Lives on the API shard; destroying it ends it. What it is given outlives it.
 #pragma once

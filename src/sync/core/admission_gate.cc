@@ -22,6 +22,7 @@ AdmissionGate::~AdmissionGate() { loop_.Disarm(timer_); }
 
 void AdmissionGate::OnJournalRead() {
   journal_read_ = true;
+  for (const PodUid& pod : std::exchange(released_early_, {})) desk_.Release(pod);
   for (const PodIdentity& pod : desk_.Unclaimed()) unclaimed_.insert(pod.uid);
   OpenIfAll();
 }
@@ -60,7 +61,7 @@ Status AdmissionGate::Wish(uint32_t shard, PodWish wish) {
       }
       // Nobody needs the answer any more.
       Status passed = Pass(entry, std::move(wish), gone ? Stage::kLeaving : Stage::kForwarded);
-      if (passed) desk_.Release(uid);
+      if (passed) Release(uid);
       return passed;
     }
     case Stage::kForwarded:
@@ -170,7 +171,7 @@ void AdmissionGate::ReleaseUnclaimed(uint32_t shard) {
   if (!ready_.contains(shard)) return;
   std::erase_if(unclaimed_, [&](const PodUid& pod) {
     if (ShardOf(pod, shard_count_) != shard || running_[shard].contains(pod)) return false;
-    desk_.Release(pod);
+    Release(pod);
     return true;
   });
 }
@@ -180,12 +181,18 @@ void AdmissionGate::OnPodStopped(const PodUid& pod) {
   const auto found = pods_.find(pod);
   if (found != pods_.end() && found->second.rejected) return;
   unclaimed_.erase(pod);
-  desk_.Release(pod);
+  Release(pod);
+}
+
+// The journal may still tell of it.
+void AdmissionGate::Release(const PodUid& pod) {
+  if (journal_read_) return desk_.Release(pod);
+  released_early_.insert(pod);
 }
 
 bool AdmissionGate::OnPodGone(const PodUid& pod) {
   unclaimed_.erase(pod);
-  desk_.Release(pod);
+  Release(pod);
   const auto found = pods_.find(pod);
   if (found == pods_.end()) return false;
   const Entry left = std::move(found->second);

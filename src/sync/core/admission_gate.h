@@ -91,6 +91,7 @@ class AdmissionGate final : public PodShards {
   void TryLater(const PodUid& pod);
   void TryAgain();
   void ReleaseUnclaimed(uint32_t shard);
+  void Release(const PodUid& pod);
 
   reactor::Loop& loop_;
   AdmissionDesk& desk_;
@@ -100,7 +101,8 @@ class AdmissionGate final : public PodShards {
   bool journal_read_ = false, node_known_ = false, open_ = false;
   std::map<uint32_t, std::set<PodUid>> running_;  // by shard, as listed last
   std::set<uint32_t> ready_;                      // shards that were told that all sources spoke
-  std::set<PodUid> unclaimed_;  // of the journal, and nobody has asked about them
+  std::set<PodUid> released_early_;               // before the journal was read
+  std::set<PodUid> unclaimed_;                    // of the journal, and nobody has asked about them
   std::map<PodUid, Entry> pods_;
   std::deque<PodUid> again_;  // to be asked about or forwarded, in order
   reactor::TimerId timer_ = {};

@@ -76,8 +76,11 @@ class PodCore::Part final : public PodShardUser {
   void OnPodChanged(const PodWorker& worker) override {
     user_.OnPodChanged(worker);
     statuses_.Changed(worker.pod().uid);
-    const bool quiet = worker.state().phase >= Phase::kTerminated;
-    if (!quiet || !stopped_.insert(worker.pod().uid).second) return;
+    if (worker.state().phase < Phase::kTerminated) {
+      stopped_.erase(worker.pod().uid);  // of a life before this one
+      return;
+    }
+    if (!stopped_.insert(worker.pod().uid).second) return;
     words_.push_back({worker.pod(), Word::kStopped});
     TellHome();
   }
@@ -181,8 +184,8 @@ void PodCore::OpenHome(const PodCoreHome& seams) {
   home_ = std::make_unique<Home>(seams, seams.log);
   home_->puller = std::make_unique<ImagePuller>(seams.loop, seams.images, options_.images);
   home_->puller->SetListener([home = home_.get()](const ImageWish& wish) {
-    home->user->OnPodEvent({wish.told_of, EventType::kNormal, "Pulling",
-                            "Pulling image \"" + wish.image + "\""});
+    home->user->OnPodEvent(
+        {wish.told_of, EventType::kNormal, "Pulling", "Pulling image \"" + wish.image + "\""});
   });
   home_->desk = std::make_unique<ImageDesk>(seams.loop, *home_->puller, seams.router);
 }
@@ -208,16 +211,15 @@ void PodCore::Begin(PodCoreUser& user, PodStatusSink& statuses) {
 
 void PodCore::MakeAdmission() {
   const PodCoreHome& seams = home_->seams;
-  home_->admission = std::make_unique<AdmissionDesk>(
-      AdmissionPorts{.loop = seams.loop,
-                     .log = home_->log,
-                     .preemptor = static_cast<PodPreemptor&>(*this),
-                     .nodes = seams.nodes,
-                     .plugins = seams.admission_plugins},
-      options_.admission, options_.sysctls);
-  home_->gate = std::make_unique<AdmissionGate>(seams.loop, *home_->admission,
-                                                static_cast<PodShards&>(*this), shards(),
-                                                *home_->user);
+  home_->admission =
+      std::make_unique<AdmissionDesk>(AdmissionPorts{.loop = seams.loop,
+                                                     .log = home_->log,
+                                                     .preemptor = static_cast<PodPreemptor&>(*this),
+                                                     .nodes = seams.nodes,
+                                                     .plugins = seams.admission_plugins},
+                                      options_.admission, options_.sysctls);
+  home_->gate = std::make_unique<AdmissionGate>(
+      seams.loop, *home_->admission, static_cast<PodShards&>(*this), shards(), *home_->user);
   home_->journal = std::make_unique<Journal>(seams.loop, seams.files, seams.random, home_->log,
                                              options_.journal, home_->admission->Kinds());
   home_->journal->Open([home = home_.get()](const JournalReport&) {
@@ -242,13 +244,12 @@ void PodCore::MakeRelays() {
       });
   home_->mirrors = std::make_unique<NewestPerPod<kube::PodRef>>(
       loop, [to_shard](const PodUid& pod, const kube::PodRef& mirror) {
-        return to_shard(
-            pod, [pod, mirror](Part& part) { part.statuses().SetMirror(pod, mirror); });
+        return to_shard(pod, [pod, mirror](Part& part) { part.statuses().SetMirror(pod, mirror); });
       });
   home_->kills = std::make_unique<NewestPerPod<Ending>>(
       loop, [to_shard](const PodUid& pod, const Ending& ending) {
-        return to_shard(
-            pod, [pod, ending](Part& part) { part.pods().Kill(pod, ending, std::nullopt); });
+        return to_shard(pod,
+                        [pod, ending](Part& part) { part.pods().Kill(pod, ending, std::nullopt); });
       });
 }
 
@@ -269,8 +270,7 @@ void PodCore::TellStatusNode() {
   });
   seams.loop.Disarm(home_->timer);
   if (home_->untold.empty()) return;
-  home_->timer =
-      seams.loop.Arm(After(seams.loop.Now(), kTellAgain), [this] { TellStatusNode(); });
+  home_->timer = seams.loop.Arm(After(seams.loop.Now(), kTellAgain), [this] { TellStatusNode(); });
 }
 
 void PodCore::Preempt(const PodIdentity& pod, UniqueFunction<void()> ended) {

@@ -115,6 +115,8 @@ class PodCore final : private PlegShards, private PodShards, private PodPreempto
   const AdmissionDesk& admission() const;
   const AdmissionGate& gate() const;
   const Journal& journal() const;
+  // The newest of all shards.
+  Epoch last_epoch() const { return epochs_.last(); }
   // On its shard; null: not open.
   PodShard* pods(uint32_t shard);
   PodStatuses* statuses(uint32_t shard);

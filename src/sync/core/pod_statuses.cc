@@ -109,9 +109,14 @@ void PodStatuses::Make(const PodUid& pod, Kept& kept) {
   const Phase phase = worker->state().phase;
   const bool quiet = phase >= Phase::kTerminated || worker->rejected();
   const MayRun may_run = quiet || faults_.finish_early ? MayRun::kNo : MayRun::kYes;
-  const Finished finished = phase == Phase::kFinished || (faults_.finish_early && phase != Phase::kSyncing)
-                                ? Finished::kYes
-                                : Finished::kNo;
+  const Finished finished =
+      phase == Phase::kFinished || (faults_.finish_early && phase != Phase::kSyncing)
+          ? Finished::kYes
+          : Finished::kNo;
+  if (kept.finished == Finished::kYes && kept.generation == worker->generation()) {
+    kept.pod = worker->wish();  // it may be to go by now
+    return AllowRemovalOf(pod, kept);
+  }
   if (kept.version == 0) kept.taken_over = HasEnded(*worker->wish());
   Result<std::string> status = Build(*worker, kept, finished);
   if (!status) {
@@ -130,6 +135,7 @@ void PodStatuses::Make(const PodUid& pod, Kept& kept) {
     kept.may_run = may_run;
     kept.finished = finished;
     kept.pod = worker->wish();
+    kept.generation = worker->generation();
     sink_.SetStatus({.pod = kept.pod,
                      .status = kept.status,
                      .version = kept.version,
@@ -160,19 +166,19 @@ Result<std::string> PodStatuses::Build(const PodWorker& worker, const Kept& kept
   const std::vector<ContainerWaiting> waiting = worker.Waiting(loop_.Now());
   const std::vector<ProbedContainer> probes = ProbesOf(worker, seen);
   const Phase phase = worker.state().phase;
-  const Result<core::PodStatus> status = BuildPodStatus(
-      {.pod = **pod,
-       .plan = worker.plan(),
-       .before = has_before ? &before : nullptr,
-       .seen = seen,
-       .waiting = waiting,
-       .probes = probes,
-       .node = *node_,
-       .ending = worker.state().ending,
-       .disruption = worker.state().ending ? worker.state().ending->disruption : "",
-       .ends = phase == Phase::kTerminated || phase == Phase::kFinished,
-       .finished = finished,
-       .now = now});
+  const Result<core::PodStatus> status =
+      BuildPodStatus({.pod = **pod,
+                      .plan = worker.plan(),
+                      .before = has_before ? &before : nullptr,
+                      .seen = seen,
+                      .waiting = waiting,
+                      .probes = probes,
+                      .node = *node_,
+                      .ending = worker.state().ending,
+                      .disruption = worker.state().ending ? worker.state().ending->disruption : "",
+                      .ends = phase == Phase::kTerminated || phase == Phase::kFinished,
+                      .finished = finished,
+                      .now = now});
   if (!status) return status.error();
   return kube::EncodeWire(*status);
 }

@@ -4,6 +4,7 @@
 //   Changed --> [ pods, each once ] --> BuildPodStatus --(differs)--> PodStatusSink
 //   OnStatusSettled: the last status of a pod that is to go has arrived --> its objects may go
 //
+// When a pod has finished, its last word is spoken: the runtime forgets then what it was made from.
 // A status that must not be told (kBug) is not: the one before stays, and that is logged.
 //
 // Lives on one shard beside its PodShard, which ends first. Bounded by the number of pods.
@@ -50,9 +51,9 @@ class PodStatuses final : public PodStatusUser {
   std::string_view StatusOf(const PodUid& pod) const;
 
   struct Faults {
-    bool forget_before = false;   // a status is made as if none had been told before
-    bool finish_early = false;    // a pod counts as finished while its containers stop
-    bool allow_unsettled = false; // its objects may go before its last status has arrived
+    bool forget_before = false;    // a status is made as if none had been told before
+    bool finish_early = false;     // a pod counts as finished while its containers stop
+    bool allow_unsettled = false;  // its objects may go before its last status has arrived
   };
   Faults& faults_for_tests() { return faults_; }
 
@@ -63,11 +64,12 @@ class PodStatuses final : public PodStatusUser {
     uint64_t settled = 0;
     MayRun may_run = MayRun::kYes;
     Finished finished = Finished::kNo;
-    kube::PodRef pod = {};  // that it was made from
+    kube::PodRef pod = {};    // that it was made from
+    uint64_t generation = 0;  // of the worker
     bool in_line = false;
     bool mirror_seen = false;
     bool taken_over = false;  // the pod had ended before we began: its status is not ours
-    bool refused = false;  // the newest could not be made; logged
+    bool refused = false;     // the newest could not be made; logged
   };
 
   void LineUp(const PodUid& pod, Kept& kept);

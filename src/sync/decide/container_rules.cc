@@ -301,7 +301,7 @@ class Judge {
   // Two of one name must not run: the newest stays.
   void KillDuplicates() {
     for (const KnownContainer& container : pod_.containers) {
-      if (container.life != Life::kRunning) continue;
+      if (container.life != Life::kRunning && container.life != Life::kUnknown) continue;
       const ContainerIndex index = plan_.Find(container.name);
       if (index == kNoContainer || pod_.Subject(index) == &container) continue;
       AddKill(index, container, KillReason::kDuplicate, false);

@@ -197,16 +197,20 @@ class Merger {
     });
   }
 
+  // What the runtime lost track of may run: a newer one that was made before our time must not be
+  // started beside it.
+  static bool MayRun(Life life) { return life == Life::kRunning || life == Life::kUnknown; }
+
   void ChooseSubjects() {
     known_.subjects.assign(input_.plan.containers.size(), kNoContainer);
     for (size_t at = 0; at < known_.containers.size(); ++at) {
       const ContainerIndex index = input_.plan.Find(known_.containers[at].name);
       if (index == kNoContainer) continue;
       uint16_t& subject = known_.subjects[index];
-      const bool runs = known_.containers[at].life == Life::kRunning;
-      if (subject == kNoContainer || (runs && known_.containers[subject].life != Life::kRunning &&
-                                      known_.containers[subject].life != Life::kCreating &&
-                                      known_.containers[subject].life != Life::kStarting)) {
+      if (subject == kNoContainer ||
+          (MayRun(known_.containers[at].life) && !MayRun(known_.containers[subject].life) &&
+           known_.containers[subject].life != Life::kCreating &&
+           known_.containers[subject].life != Life::kStarting)) {
         subject = static_cast<uint16_t>(at);
       }
     }

@@ -54,7 +54,7 @@ struct KnownPod {
   std::vector<KnownSandbox> sandboxes = {};     // by descending attempt
   std::vector<KnownContainer> containers = {};  // by name and descending attempt
   // By place in the plan: the one that decides, kNoContainer as an index: none. The newest that
-  // runs, or the newest.
+  // runs or may run, or the newest.
   std::vector<uint16_t> subjects = {};
 
   const SandboxEntry* running_sandbox = nullptr;  // a run is in flight

@@ -240,20 +240,20 @@ void ImagePuller::OnPulled(const std::string& image, const Result<std::string>& 
 // Its size is for people only: without it the message is shorter.
 void ImagePuller::Measure(SlotKey key, const std::string& ref, Duration took) {
   const Wish& wish = *wishes_.Find(key);
-  const std::string message =
-      "Successfully pulled image " + Quoted(wish.wish.image) + " in " + FormatDuration(took) +
-      " (" + FormatDuration(loop_.Now() - wish.wished_at) + " including waiting).";
-  images_.Find(Context{}.WithTimeout(loop_.Now(), options_.look_deadline),
-               {.image = ref, .user_specified = wish.wish.image},
-               [this, alive = alive_, key, ref,
-                message](const Result<std::optional<ObservedImage>>& found) {
-                 if (!*alive) return;
-                 const bool known = found && found->has_value();
-                 Answer(key, {.image_ref = ref,
-                              .message = known ? message + " Image size: " +
-                                                     std::to_string((*found)->size_bytes) + " bytes."
-                                               : message});
-               });
+  const std::string message = "Successfully pulled image " + Quoted(wish.wish.image) + " in " +
+                              FormatDuration(took) + " (" +
+                              FormatDuration(loop_.Now() - wish.wished_at) + " including waiting).";
+  images_.Find(
+      Context{}.WithTimeout(loop_.Now(), options_.look_deadline),
+      {.image = ref, .user_specified = wish.wish.image},
+      [this, alive = alive_, key, ref, message](const Result<std::optional<ObservedImage>>& found) {
+        if (!*alive) return;
+        const bool known = found && found->has_value();
+        Answer(key, {.image_ref = ref,
+                     .message = known ? message + " Image size: " +
+                                            std::to_string((*found)->size_bytes) + " bytes."
+                                      : message});
+      });
 }
 
 void ImagePuller::Failed(const Wish& wish, const std::string& error) {

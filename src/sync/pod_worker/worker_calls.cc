@@ -288,7 +288,8 @@ Status PodWorker::Begin(const RunPostStart& action, TimePoint now) {
                                                               TimePoint then) {
         w.EndCall(w.ledger_.Container(name, attempt).post_start, answer, "PostStartHookError",
                   false, then);
-        if (!answer) w.Tell(name, EventType::kWarning, "FailedPostStartHook", "PostStartHook failed");
+        if (!answer)
+          w.Tell(name, EventType::kWarning, "FailedPostStartHook", "PostStartHook failed");
       }));
   return Ok();
 }

@@ -10,6 +10,9 @@ using fakes::SentRequest;
 using sync::ContainerState;
 using sync::Phase;
 
+// Longer than any read or list is waited for.
+constexpr Duration kAnswersComeWithin = Minutes(3);
+
 bool Starts(RuntimeRequest request) {
   return request == RuntimeRequest::kRunSandbox || request == RuntimeRequest::kCreateContainer ||
          request == RuntimeRequest::kStartContainer;
@@ -17,6 +20,12 @@ bool Starts(RuntimeRequest request) {
 
 bool Removes(RuntimeRequest request) {
   return request == RuntimeRequest::kRemoveSandbox || request == RuntimeRequest::kRemoveContainer;
+}
+
+std::string Describe(const sync::Ending& ending) {
+  std::string text = "ended for reason " + std::to_string(static_cast<int>(ending.reason));
+  if (ending.outcome) text += " as " + std::to_string(static_cast<int>(*ending.outcome));
+  return text + " " + ending.status_reason;
 }
 
 }  // namespace
@@ -32,6 +41,9 @@ void Checks::OnPodChanged(const sync::PodWorker& worker) {
   }
   if (life.phase != state.phase) {
     core_.Note(uid.value() + " is " + std::string(sync::PhaseName(state.phase)));
+    if (state.phase == Phase::kTerminated && state.ending) {
+      core_.result().endings[uid.value()].push_back(Describe(*state.ending));
+    }
   }
   life.phase = state.phase;
   life.grace = state.grace_seconds;
@@ -81,7 +93,7 @@ void Checks::CheckReason(const SentRequest& request, const SimPod& pod, const st
 void Checks::CheckRemoval(const SentRequest&, const SimPod& pod, const std::string& what) {
   const sync::PodWorker* worker = core_.Worker(pod.uid);
   if (worker == nullptr || worker->state().phase != Phase::kFinished) return;
-  if (pod.wished && !pod.is_static && !pod.succeeded) {
+  if (pod.wished && !pod.is_static && !pod.succeeded && !pod.final_status) {
     core_.Problem(what + ": before its final status was acknowledged");
   }
 }
@@ -114,7 +126,11 @@ void Checks::CheckTurn() {
 void Checks::CheckLists(CoreAgent& agent) {
   constexpr Duration kSoon = Seconds(30);  // a list under way ends within that
   const sync::Pleg& pleg = agent.pleg();
-  for (const auto& lost : {agent.refused_at(), agent.events().lost_at()}) {
+  if (agent.hints_refused() != refused_) {
+    refused_ = agent.hints_refused();
+    refused_at_ = core_.Now();
+  }
+  for (const auto& lost : {refused_at_, agent.events().lost_at()}) {
     if (lost && pleg.list_began() < *lost && core_.Now() > *lost + kSoon) {
       core_.Problem("hints were lost, and no list followed");
     }
@@ -127,15 +143,18 @@ void Checks::CheckLists(CoreAgent& agent) {
 
 void Checks::OnPodGone(const PodUid& pod) {
   lives_.erase(pod);
-  if (core_.agent() != nullptr) gone_[pod] = core_.agent()->last_epoch();
+  if (core_.agent() != nullptr) gone_[pod] = {core_.agent()->last_epoch(), core_.Now()};
 }
 
 // Nothing that was asked for before a pod's end says anything about it afterwards.
 void Checks::CheckGhosts(CoreAgent& agent) {
+  std::erase_if(gone_, [this](const auto& entry) {
+    return core_.Now() > entry.second.at + kAnswersComeWithin;
+  });
   for (const auto& [pod, end] : gone_) {
     const sync::StoredPod* stored = agent.OwnerShard(pod).store().Find(pod);
     if (stored == nullptr) continue;
-    if (std::max(stored->read, stored->listed) <= end) {
+    if (std::max(stored->read, stored->listed) <= end.epoch) {
       core_.Problem(pod.value() + ": a picture from before its end");
     }
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "tests/sim/core/core_world.h"
@@ -29,6 +30,8 @@ class Checks final : public CoreWatcher {
     gone_.clear();
     missed_ = 0;
     period_ = {};
+    refused_ = 0;
+    refused_at_.reset();
   }
 
  private:
@@ -49,9 +52,15 @@ class Checks final : public CoreWatcher {
 
   CoreWorld& core_;
   std::map<PodUid, Life> lives_;
-  std::map<PodUid, sync::Epoch> gone_;  // pods that ended, and when; of the present agent
-  uint64_t missed_ = 0;                 // events, of the present agent
+  struct Gone {
+    sync::Epoch epoch;
+    TimePoint at;
+  };
+  std::map<PodUid, Gone> gone_;  // pods that ended lately; of the present agent
+  uint64_t missed_ = 0;          // events, of the present agent
   Duration period_ = {};
+  uint64_t refused_ = 0;                 // hints and lists, by the shards
+  std::optional<TimePoint> refused_at_;  // when that last grew
 };
 
 }  // namespace denselet::sim

@@ -1,22 +1,16 @@
-// One life of the agent's core in the simulator: PLEG, sources, dispatcher and images on shard 0, a
-// PodShard on every shard, the fake runtime behind all of them. Killed by destroying it, between
-// any two turns: nothing of it is told, nothing is brought to an end.
+// One life of the agent's core in the simulator: the PodCore that the agent has, over simulated
+// shards, with the sources in front of it and the fake runtime behind it. Killed by destroying it,
+// between any two turns: nothing of it is told, nothing is brought to an end.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
-#include <string>
 #include <vector>
 
-#include "sync/images/image_puller.h"
-#include "sync/images/remote_images.h"
-#include "sync/pleg/pleg.h"
-#include "sync/ports/pod_shard.h"
+#include "base/metrics.h"
+#include "sync/core/pod_core.h"
 #include "sync/ports/shard_router.h"
-#include "sync/shard/pod_dispatcher.h"
-#include "sync/shard/pod_shard.h"
 #include "sync/sources/pod_sources.h"
 #include "tests/fakes/fake_event_stream.h"
 #include "tests/fakes/fake_runtime.h"
@@ -29,6 +23,7 @@ struct CoreAgentOptions {
   sync::PlegOptions pleg = {};
   sync::PodShardOptions shard = {};
   sync::ImagePullerOptions images = {};
+  sync::JournalOptions journal = {};
   sync::NodeFacts node = {};
   sync::SourceSet sources = {sync::SourceKind::kApi, sync::SourceKind::kFile};
   fakes::FakeEventFaults events = {};
@@ -43,26 +38,35 @@ class CoreAgentUser {
   virtual void OnPodFault(const sync::PodWorker& worker, const Error& error) = 0;
   virtual void OnPodHeldBack(const sync::PodIdentity& pod) = 0;
   virtual void OnPlegMode(const sync::PlegModeChange& change) = 0;
+  virtual void OnStatus(const sync::PodStatusUpdate& update) = 0;
+  virtual void OnStatusArrived(const sync::PodStatusUpdate& update) = 0;
+  virtual void OnStatusForgotten(const PodUid& pod) = 0;
+  virtual void OnPodRejected(const kube::PodRef& pod, const sync::Rejection& rejection) = 0;
 
  protected:
   ~CoreAgentUser() = default;
 };
 
-class CoreAgent final : public sync::PlegShards, public sync::PodShards, public sync::PlegUser {
+class CoreAgent final : private sync::PodCoreUser,
+                        private sync::NodeFetcher,
+                        private sync::PodStatusSink {
  public:
   CoreAgent(World& world, fakes::FakeRuntimeHost& host, PodLeaves& leaves, const Logger& log,
             const CoreAgentOptions& options, CoreAgentUser& user);
-  ~CoreAgent() override;
+  ~CoreAgent();
+  CoreAgent(const CoreAgent&) = delete;
+  CoreAgent& operator=(const CoreAgent&) = delete;
 
   sync::PodSources& sources() { return *sources_; }
-  sync::Pleg& pleg() { return *pleg_; }
-  sync::PodDispatcher& dispatcher() { return *dispatcher_; }
+  sync::Pleg& pleg() { return core_.pleg(); }
+  sync::PodDispatcher& dispatcher() { return core_.dispatcher(); }
+  sync::PodCore& core() { return core_; }
   fakes::FakeEventStream& events() { return *events_; }
-  sync::Epoch last_epoch() const { return epochs_.last(); }
-  sync::PodShard& shard(uint32_t i) { return *parts_[i]->pods; }
-  // When a shard last refused what PLEG had for it; nothing: never.
-  const std::optional<TimePoint>& refused_at() const { return refused_at_; }
-  uint32_t shards() const { return static_cast<uint32_t>(parts_.size()); }
+  sync::Epoch last_epoch() const { return core_.last_epoch(); }
+  sync::PodShard& shard(uint32_t i) { return *core_.pods(i); }
+  // How often a shard refused what PLEG had for it.
+  uint64_t hints_refused() const { return hints_refused_.value(); }
+  uint32_t shards() const { return core_.shards(); }
   sync::PodShard& OwnerShard(const PodUid& pod) { return shard(sync::ShardOf(pod, shards())); }
   const sync::PodWorker* Find(const PodUid& pod) { return OwnerShard(pod).Find(pod); }
   // Runs on the shard that owns the pod, in a turn of its own.
@@ -72,38 +76,33 @@ class CoreAgent final : public sync::PlegShards, public sync::PodShards, public 
   void OnSources(std::function<void(sync::PodSources&)> work);
 
  private:
-  class Router;
-  struct ShardUser;
-  struct Part {
-    std::unique_ptr<Router> router;
-    std::unique_ptr<fakes::FakeRuntime> runtime;
-    std::unique_ptr<sync::RemoteImages> images;
-    std::unique_ptr<PodLeaves::OfShard> leaves;
-    std::unique_ptr<ShardUser> user;
-    std::unique_ptr<sync::PodShard> pods;
-  };
+  class OnShard;
 
-  Status Hint(uint32_t shard, std::vector<PodUid> pods) override;
-  Status Listed(uint32_t shard, sync::Epoch epoch, std::vector<sync::ListedPod> pods,
-                UniqueFunction<void(uint64_t)> checked) override;
-  Status Wish(uint32_t shard, sync::PodWish wish) override;
-  Status SourcesReady(uint32_t shard) override;
+  const CounterCell& Open(fakes::FakeRuntimeHost& host, PodLeaves& leaves, const Logger& log);
+  static sync::PodCoreOptions CoreOptions(const CoreAgentOptions& options);
+
+  // sync::PodCoreUser
   void OnPlegMode(const sync::PlegModeChange& change) override { user_.OnPlegMode(change); }
-  Status Noted(Status sent);
-  Status Send(uint32_t from, uint32_t to, UniqueFunction<void()> work);
+  void OnPodRejected(const kube::PodRef& pod, const sync::Rejection& rejection) override {
+    user_.OnPodRejected(pod, rejection);
+  }
+  void OnPodGone(const sync::PodIdentity&) override {}
+  void OnPodEvent(const sync::ObjectEvent&) override {}
+  // sync::NodeFetcher
+  void Fetch(const Context&, reactor::Done<sync::NodeView> done) override;
+  // sync::PodStatusSink: statuses arrive, after a while.
+  void SetStatus(sync::PodStatusUpdate update) override;
+  void Forget(const PodUid& pod) override { user_.OnStatusForgotten(pod); }
 
   World& world_;
   CoreAgentUser& user_;
   std::shared_ptr<bool> alive_;  // shared with mail that arrives after the end
   SeededRandom random_;
-  sync::EpochCounter epochs_;
-  std::optional<TimePoint> refused_at_;
-  std::vector<std::unique_ptr<Part>> parts_;
-  std::unique_ptr<sync::ImagePuller> puller_;
-  std::unique_ptr<sync::ImageDesk> desk_;
-  std::unique_ptr<sync::PodDispatcher> dispatcher_;
+  SimFileSystem files_;  // of the journal
+  std::vector<std::unique_ptr<OnShard>> on_shards_;
+  sync::PodCore core_;
+  const CounterCell& hints_refused_;
   std::unique_ptr<sync::PodSources> sources_;
-  std::unique_ptr<sync::Pleg> pleg_;
   std::unique_ptr<fakes::FakeEventStream> events_;
 };
 

@@ -1,24 +1,27 @@
 #include "tests/sim/core/core_scenario.h"
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "tests/sim/core/checks.h"
+#include "tests/sim/core/comparison.h"
 #include "tests/sim/core/core_world.h"
 #include "tests/sim/core/disturbances.h"
+#include "tests/sim/core/status_checks.h"
 
 namespace denselet::sim {
 namespace {
 
 constexpr Duration kTroubled = Minutes(5);
 constexpr Duration kLength = Minutes(10);
+// Many times what a burst takes: who is still at work then will not come to an end.
+constexpr uint64_t kTurnsAtOnceMax = 100'000;
 constexpr Duration kConvergesWithin = Minutes(15);
 
 class Scenario {
  public:
-  explicit Scenario(const CoreRun& run) : core_(run), checks_(core_), disturbances_(core_) {
-    core_.set_watchers({&checks_, &disturbances_});
+  explicit Scenario(const CoreRun& run)
+      : core_(run), checks_(core_), statuses_(core_), disturbances_(core_) {
+    core_.set_watchers({&checks_, &statuses_, &disturbances_});
   }
 
   CoreResult Run() {
@@ -29,14 +32,21 @@ class Scenario {
     disturbances_.MakePeace();
     Converge(core_.Now() + kConvergesWithin);
     RunUntil(began + kLength);
+    checks_.CheckTurn();
     if (clean()) {
-      if (const std::string missing = checks_.NotConverged(); !missing.empty()) {
+      if (const std::string missing = NotConverged(); !missing.empty()) {
         core_.Problem("did not stay as it was: " + missing);
       }
     }
     CoreResult& result = core_.result();
+    if (clean() && result.wishes < kWishesMin) {
+      core_.Problem("the sources had only " + std::to_string(result.wishes) + " wishes");
+    }
     result.end_state = checks_.EndState();
     for (const auto& [uid, lines] : core_.model().history()) result.history[uid.value()] = lines;
+    for (const auto& [uid, pod] : core_.pods()) {
+      if (pod.grace_seconds == 0) result.without_grace.insert(uid.value());
+    }
     result.trace_hash = core_.world().trace().hash();
     result.trace_lines = core_.world().trace().lines();
     result.virtual_time = core_.Now() - began;
@@ -45,12 +55,21 @@ class Scenario {
   }
 
  private:
+  std::string NotConverged() {
+    std::string missing = checks_.NotConverged();
+    return missing.empty() ? statuses_.NotTrue() : missing;
+  }
+
   bool clean() { return core_.result().problems.empty(); }
 
   void RunUntil(TimePoint end) {
     while (core_.Now() < end && clean()) {
+      const uint64_t turns = core_.world().turns();
+      const TimePoint before = core_.Now();
       if (!core_.Step()) return;
-      checks_.CheckTurn();
+      if (core_.world().turns() != turns) checks_.CheckTurn();
+      if (core_.Now() != before) moved_at_turn_ = turns;
+      if (turns > moved_at_turn_ + kTurnsAtOnceMax) core_.Problem("time stands still");
     }
   }
 
@@ -58,29 +77,18 @@ class Scenario {
     std::string missing = "never looked";
     while (clean() && core_.Now() < limit) {
       RunUntil(core_.Now() + Seconds(1));
-      missing = checks_.NotConverged();
+      missing = NotConverged();
       if (missing.empty()) return;
     }
     if (clean()) core_.Problem("did not converge: " + missing);
   }
 
   CoreWorld core_;
+  uint64_t moved_at_turn_ = 0;  // when time last went on
   Checks checks_;
+  StatusChecks statuses_;
   Disturbances disturbances_;
 };
-
-// Containers that are stopped together are stopped in no order.
-std::vector<std::string> InOrder(std::vector<std::string> done) {
-  const auto stops = [](const std::string& line) {
-    return line.starts_with("stop ") && !line.starts_with("stop sandbox");
-  };
-  for (auto begin = done.begin(); begin != done.end();) {
-    const auto end = std::find_if_not(begin, done.end(), stops);
-    std::sort(begin, end);
-    begin = end == done.end() ? end : std::next(end);
-  }
-  return done;
-}
 
 }  // namespace
 
@@ -96,27 +104,9 @@ CoreResult RunBothWays(const CoreRun& run) {
     evented.problems.push_back("without events: " + problem);
   }
   if (!relisted.problems.empty()) return evented;
-  // Pods that only one of the runs had must be gone.
-  std::map<std::string, std::pair<std::string, std::string>> ends;
-  for (const auto& [uid, state] : evented.end_state) ends[uid].first = state;
-  for (const auto& [uid, state] : relisted.end_state) ends[uid].second = state;
-  for (const auto& [uid, both] : ends) {
-    if (both.first == both.second) continue;
-    evented.problems.push_back(uid + " runs" + both.first + " in the end, and without events" +
-                               both.second);
-  }
+  evented.problems = DifferentEnds(evented, relisted);
   if (run.quiet && evented.problems.empty()) {
-    for (const auto& [uid, done] : evented.history) {
-      const auto found = relisted.history.find(uid);
-      if (found != relisted.history.end() && InOrder(found->second) == InOrder(done)) continue;
-      std::string text = uid + " was treated otherwise without events:";
-      for (const std::string& line : done) text += " " + line + ",";
-      text += " against";
-      if (found != relisted.history.end()) {
-        for (const std::string& line : found->second) text += " " + line + ",";
-      }
-      evented.problems.push_back(text);
-    }
+    evented.problems = DifferentWays(evented, relisted);
   }
   evented.coverage.Add(relisted.coverage);
   return evented;

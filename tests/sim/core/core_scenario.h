@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,14 @@
 
 namespace denselet::sim {
 
+// What the sources tell in every run, at least.
+inline constexpr uint64_t kWishesMin = 100;
+
 struct CoreRun {
   uint64_t seed = 1;
   Trace::Mode trace = Trace::Mode::kHash;
   bool use_events = true;
-  // Nothing fails, and what happens is far apart: further than lists are.
+  // Nothing fails, and what happens to a pod is so far apart that it comes to rest in between.
   bool quiet = false;
   const Mutation* mutation = nullptr;
 };
@@ -31,10 +35,14 @@ struct CoreResult {
   Coverage coverage = {};
   uint64_t wishes = 0;
   uint64_t kills = 0;
+  uint64_t deaths = 0;  // of these, under the work of a pod
   uint64_t pods = 0;
-  // For comparing runs: of every pod what there is in the end, and what was done about it.
+  // For comparing runs: of every pod what there is in the end, what was done about it, and how each
+  // of its lives ended.
   std::map<std::string, std::string> end_state = {};
   std::map<std::string, std::vector<std::string>> history = {};
+  std::map<std::string, std::vector<std::string>> endings = {};
+  std::set<std::string> without_grace = {};  // pods whose containers may all be stopped at once
 };
 
 CoreResult RunCoreScenario(const CoreRun& run);

@@ -3,11 +3,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/crash_record.h"
+#include "kube/api/types.h"
+
 namespace denselet::sim {
 namespace {
 
 constexpr size_t kProblemsMax = 5;
-constexpr uint64_t kTickMaxMs = 500;
+constexpr uint64_t kTickMaxMs = 1000;
+constexpr const char* kCrashRecord = "/crashes";
+constexpr size_t kCrashRecordBytesMax = static_cast<size_t>(app::kCrashRecordBytesMax);
 
 WorldOptions DrawWorld(const CoreRun& run) {
   SeededRandom random(run.seed * 7919 + 1);
@@ -43,12 +48,15 @@ CoreWorld::CoreWorld(const CoreRun& run)
   model_.images() = {"image:1"};
   model_.set_on_request([this](const fakes::SentRequest& request) {
     for (CoreWatcher* watcher : watchers_) watcher->OnRequest(request);
+    if (request.request == fakes::RuntimeRequest::kCreateContainer && request.pod == deadly_) {
+      DieOf(request.pod);
+    }
   });
   model_.set_behave([this](const PodUid& uid, const std::string& name, uint32_t attempt) {
-    leaves_.Logged(uid, name, attempt);
     const auto found = pods_.find(uid);
-    return found == pods_.end() ? fakes::ContainerBehaviour{}
-                                : BehaviourOf(found->second, name, attempt);
+    if (found == pods_.end()) return fakes::ContainerBehaviour{};
+    leaves_.Logged({{"default", found->second.name}, uid}, name, attempt);
+    return BehaviourOf(found->second, name, attempt);
   });
   const auto cover = [this](SimFault fault, const PodUid& pod) {
     const sync::PodWorker* worker = Worker(pod);
@@ -92,6 +100,9 @@ void CoreWorld::StartAgent(const AgentBreak& after) {
   Note("agent starts");
   for (CoreWatcher* watcher : watchers_) watcher->OnAgentStarts();
   const uint64_t number = ++agents_;
+  if (deadly_) deadly_version_ = pods_[*deadly_].version;
+  const auto record = leaves_.disk().ReadFile(kCrashRecord, kCrashRecordBytesMax);
+  if (record) agent_options_.shard.held_back = app::PodsToHoldBack(*record);
   CoreAgentUser& user = *this;
   agent_ = std::make_unique<CoreAgent>(world_, host_, leaves_, log_, agent_options_, user);
   if (run_.mutation != nullptr) run_.mutation->put(*agent_);
@@ -111,6 +122,23 @@ void CoreWorld::KillAgent(const AgentBreak& away) {
   ++result_.kills;
   agent_.reset();
   world_.Later(away.down, [this, away] { StartAgent(away); });
+}
+
+void CoreWorld::DieOf(const PodUid& pod) {
+  const SimPod& wished = pods_[pod];
+  if (agent_options_.shard.held_back.count(pod) != 0 && wished.version == deadly_version_ &&
+      wished.wished && !wished.deleting && !wished.debugged) {
+    Problem(pod.value() + ": begun though it is held back and did not change");
+  }
+  Note("agent dies under the work of " + pod.value());
+  ++result_.deaths;
+  Disk& disk = leaves_.disk();
+  auto record = disk.ReadFile(kCrashRecord, kCrashRecordBytesMax);
+  const Status kept = disk.ReplaceFile(
+      kCrashRecord, (record ? *record : "") + "{\"podUID\":\"" + pod.value() + "\"}\n", 0600,
+      reactor::Durability::kSynced, {});
+  static_cast<void>(kept);  // a full disk: it is not known then
+  KillAgentAtCall(0, DrawBreak(world_.random()));
 }
 
 void CoreWorld::KillAgentAtCall(uint32_t calls, const AgentBreak& away) {
@@ -206,26 +234,29 @@ void CoreWorld::Tick() {
     if (worker->state().phase >= sync::Phase::kTerminated) {
       Acknowledge(uid, pod, *worker);
     } else if (worker->state().phase == sync::Phase::kSyncing) {
+      NoteStart(pod, *worker);
       if (pod.kind == SimPodKind::kProbed) Probe(pod);
       if (pod.evicted && !worker->state().ending) EvictNow(pod);
     }
   }
 }
 
+// The first status of a pod reaches the API server, which keeps when it began.
+void CoreWorld::NoteStart(SimPod& pod, const sync::PodWorker& worker) {
+  if (pod.started || pod.is_static || outages_ > 0 || !worker.state().active_since) return;
+  pod.started = world_.clock().WallNow() - (Now() - *worker.state().active_since);
+}
+
 // The final status of a pod reaches the API server, which answers: it removes what was to be
 // deleted, and keeps the phase of what ended by itself.
 void CoreWorld::Acknowledge(const PodUid& uid, SimPod& pod, const sync::PodWorker& worker) {
+  if (!pod.final_status && !pod.is_static) return;
   if (pod.deleting) {
     pod.wished = false;
     Note("API server removes " + uid.value());
     return Tell(pod);
   }
   if (pod.is_static || worker.facts().removal_allowed) return;
-  if (!pod.succeeded) {
-    const auto& ending = worker.state().ending;
-    pod.succeeded = !ending || ending->outcome != sync::PodOutcome::kFailed;
-    Tell(pod);
-  }
   agent_->OnOwner(uid, [id = uid](sync::PodShard& shard) { shard.AllowRemoval(id); });
 }
 
@@ -279,6 +310,30 @@ void CoreWorld::OnPodFault(const sync::PodWorker& worker, const Error& error) {
 
 void CoreWorld::OnPlegMode(const sync::PlegModeChange& change) {
   Note("PLEG: " + std::string(sync::PlegModeName(change.mode)) + " lead: " + change.why);
+}
+
+void CoreWorld::OnStatus(const sync::PodStatusUpdate& update) {
+  for (CoreWatcher* watcher : watchers_) watcher->OnStatus(update);
+}
+
+void CoreWorld::OnStatusForgotten(const PodUid& pod) {
+  for (CoreWatcher* watcher : watchers_) watcher->OnStatusForgotten(pod);
+}
+
+void CoreWorld::OnStatusArrived(const sync::PodStatusUpdate& update) {
+  const auto found = pods_.find(PodUid(std::string(update.pod->hot().uid)));
+  if (found == pods_.end() || update.finished == sync::Finished::kNo) return;
+  SimPod& pod = found->second;
+  pod.final_status = true;
+  kube::core::PodStatus status;
+  CHECK(status.ParseFromString(update.status));
+  if (pod.is_static || pod.succeeded) return;
+  pod.succeeded = status.phase() == "Succeeded";
+  if (!pod.deleting) Tell(pod);
+}
+
+void CoreWorld::OnPodRejected(const kube::PodRef& pod, const sync::Rejection& rejection) {
+  Problem(std::string(pod->hot().uid) + ": rejected: " + rejection.message);
 }
 
 }  // namespace denselet::sim

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,6 +25,8 @@ class CoreWatcher {
   virtual void OnPodChanged(const sync::PodWorker& worker) = 0;
   virtual void OnPodGone(const PodUid& pod) = 0;
   virtual void OnAgentStarts() = 0;
+  virtual void OnStatus(const sync::PodStatusUpdate& update) { static_cast<void>(update); }
+  virtual void OnStatusForgotten(const PodUid& pod) { static_cast<void>(pod); }
 
  protected:
   ~CoreWatcher() = default;
@@ -64,6 +67,10 @@ class CoreWorld final : private CoreAgentUser {
   void KillAgent(const AgentBreak& away);
   // It dies in the middle of what it is doing, with its n-th call from now.
   void KillAgentAtCall(uint32_t calls, const AgentBreak& away);
+  // Whenever the agent begins a container of this pod it dies of a fault of its own, and leaves a
+  // line in its crash record; the next one reads that.
+  void set_deadly(const PodUid& pod) { deadly_ = pod; }
+  const std::optional<PodUid>& deadly() const { return deadly_; }
   // The API server cannot be reached for so long; then all there is comes as one list.
   void ApiOutage(Duration length);
   // The node says that it can run no pods, for so long.
@@ -87,6 +94,8 @@ class CoreWorld final : private CoreAgentUser {
   void TellApi();
   void TellFiles();
   void Tick();
+  void DieOf(const PodUid& pod);
+  void NoteStart(SimPod& pod, const sync::PodWorker& worker);
   void Acknowledge(const PodUid& uid, SimPod& pod, const sync::PodWorker& worker);
   void Probe(const SimPod& pod);
 
@@ -97,6 +106,10 @@ class CoreWorld final : private CoreAgentUser {
   void OnPodFault(const sync::PodWorker& worker, const Error& error) override;
   void OnPodHeldBack(const sync::PodIdentity&) override {}
   void OnPlegMode(const sync::PlegModeChange& change) override;
+  void OnStatus(const sync::PodStatusUpdate& update) override;
+  void OnStatusArrived(const sync::PodStatusUpdate& update) override;
+  void OnStatusForgotten(const PodUid& pod) override;
+  void OnPodRejected(const kube::PodRef& pod, const sync::Rejection& rejection) override;
 
   class NullSink final : public LogSink {
    public:
@@ -117,6 +130,8 @@ class CoreWorld final : private CoreAgentUser {
   std::map<PodUid, SimPod> pods_;
   std::set<PodUid> touched_;
   AgentBreak at_call_;  // of KillAgentAtCall
+  std::optional<PodUid> deadly_;
+  uint32_t deadly_version_ = 0;  // that the present agent began with
   uint32_t outages_ = 0;
   uint32_t not_ready_ = 0;
   uint64_t agents_ = 0;  // ever started

@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, kSimEvents> kEventNames{
     "deleted",    "removed",         "wished again",    "replaced",        "changed",
     "debugged",   "told again",      "evicted",         "exited",          "sandbox died",
     "state lost", "liveness failed", "runtime crashed", "machine crashed", "agent killed",
-    "API outage", "node not ready"};
+    "API outage", "node not ready",  "disk full"};
 constexpr std::array<std::string_view, kSimFaults> kFaultNames{
     "not sent", "down", "refused",     "lost before", "lost after",
     "late",     "hang", "leaf failed", "leaf hung"};
@@ -67,9 +67,8 @@ bool IsOneOf(WaitFor wait, std::initializer_list<WaitFor> those) {
 // Who waits for what in which phase.
 bool LegalWait(Phase phase, WaitFor wait) {
   switch (phase) {
-    // A sandbox is replaced when its containers went with it: none of them waits for its turn.
     case Phase::kSyncing:
-      return !IsOneOf(wait, {WaitFor::kRelease, WaitFor::kRemovalAllowed, WaitFor::kStopTurn});
+      return !IsOneOf(wait, {WaitFor::kRelease, WaitFor::kRemovalAllowed});
     case Phase::kTerminating:
       return IsOneOf(
           wait, {WaitFor::kRead, WaitFor::kReadRetry, WaitFor::kRuntime, WaitFor::kSandboxRun,
@@ -93,13 +92,14 @@ bool LegalPlace(Phase phase, WaitFor wait) {
   return LegalWait(phase, wait) || (phase == Phase::kFinished && wait == WaitFor::kChange);
 }
 
-// A sandbox that turns up when its pod is all but gone: places so rare and so short that not every
-// event is demanded there.
+// A sandbox whose making was given up turns up when its pod is all but gone: the one way to these
+// places. They are reached (that is demanded), but so rarely and for so short a time that not every
+// event is demanded in them too.
 bool IsFleeting(Phase phase, WaitFor wait) {
   const bool late = IsOneOf(wait, {WaitFor::kSandboxStop, WaitFor::kSandboxRetry});
   if (phase == Phase::kFinished) return late;
   return phase == Phase::kTerminated &&
-         (late || IsOneOf(wait, {WaitFor::kRead, WaitFor::kReadRetry, WaitFor::kRuntime}));
+         (late || IsOneOf(wait, {WaitFor::kRead, WaitFor::kReadRetry}));
 }
 
 // Nothing runs or is ready there that could end by itself.
@@ -118,8 +118,9 @@ bool IsDemanded(SimEvent event, Phase phase, WaitFor wait) {
     case SimEvent::kStateLost:
     case SimEvent::kLivenessFailed:
       return HasContainers(phase, wait);
+    // While one is made there is none; the turn to stop is waited for because it has died.
     case SimEvent::kSandboxDied:
-      return phase == Phase::kSyncing && wait != WaitFor::kSandboxRun;
+      return phase == Phase::kSyncing && !IsOneOf(wait, {WaitFor::kSandboxRun, WaitFor::kStopTurn});
     // A pod of a file that is gone has no source that could change its mind about it.
     case SimEvent::kWishedAgain:
     case SimEvent::kReplaced:
@@ -137,6 +138,7 @@ bool IsDemanded(SimEvent event, Phase phase, WaitFor wait) {
     case SimEvent::kAgentKilled:
     case SimEvent::kApiOutage:
     case SimEvent::kNodeNotReady:
+    case SimEvent::kDiskFull:
       return true;
   }
   return true;
@@ -222,10 +224,11 @@ std::vector<Row> MakeRows() {
     rows.push_back({"waited" + Where(phase, wait), legal, legal});
   });
   for (size_t reason = 0; reason < kKillReasons; ++reason) {
-    // Two of one name never run, so none is stopped for that.
+    // Two of one name never run, unless a dead agent's start takes effect beside a new one.
     const auto why = static_cast<KillReason>(reason);
-    const bool legal = why != KillReason::kNone && why != KillReason::kDuplicate;
-    rows.push_back({"stopped a container: " + std::string(kKillNames[reason]), legal, legal});
+    const bool possible = why != KillReason::kNone;
+    rows.push_back({"stopped a container: " + std::string(kKillNames[reason]),
+                    possible && why != KillReason::kDuplicate, possible});
   }
   for (const std::string_view name : kEndNames) {
     rows.push_back({"ended a pod: " + std::string(name), true, true});

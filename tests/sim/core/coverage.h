@@ -27,12 +27,13 @@ enum class SimEvent : uint8_t {
   kStateLost,       // the runtime cannot say any more whether a container runs
   kLivenessFailed,  // a container's probe
   kRuntimeCrashed,  // its containers live on
-  kMachineCrashed,  // nothing lives on, the agent excepted
+  kMachineCrashed,  // nothing lives on; the agent, if it was only the runtime's machine
   kAgentKilled,     // between two turns or between two calls of one
   kApiOutage,       // what changes meanwhile comes as one list
   kNodeNotReady,    // the runtime or the network says so
+  kDiskFull,        // for a while
 };
-inline constexpr size_t kSimEvents = 17;
+inline constexpr size_t kSimEvents = 18;
 std::string_view SimEventName(SimEvent event);
 
 // How a call ended that went wrong; seen where it is answered.

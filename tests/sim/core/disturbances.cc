@@ -1,6 +1,7 @@
 #include "tests/sim/core/disturbances.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace denselet::sim {
@@ -8,7 +9,24 @@ namespace {
 
 constexpr uint32_t kPodsMin = 3;
 constexpr uint32_t kPodsMax = 40;
-constexpr int kAmbushes = 5;
+constexpr int kAmbushes = 5;  // by anything
+constexpr int kTraps = 16;    // by one thing
+constexpr uint32_t kHitsMax = 6;
+constexpr uint32_t kTrapHitsMax = 2;
+constexpr int kAmbushTries = 4;  // much fits only some pods
+
+// Where few come by, and not for long.
+constexpr SimPlace kRarePlaces[] = {
+    {sync::Phase::kSyncing, sync::WaitFor::kSandboxStop},
+    {sync::Phase::kSyncing, sync::WaitFor::kPreStop},
+    {sync::Phase::kSyncing, sync::WaitFor::kStopTurn},
+    {sync::Phase::kSyncing, sync::WaitFor::kRemoveRetry},
+    {sync::Phase::kTerminating, sync::WaitFor::kSandboxRun},
+    {sync::Phase::kTerminating, sync::WaitFor::kCreate},
+    {sync::Phase::kTerminating, sync::WaitFor::kStart},
+    {sync::Phase::kTerminating, sync::WaitFor::kPreStop},
+    {sync::Phase::kTerminating, sync::WaitFor::kStopTurn},
+};
 
 std::string VersionName(uint32_t version) { return "image:" + std::to_string(version); }
 
@@ -37,14 +55,21 @@ bool DecidesTheEnd(SimEvent event) {
     case SimEvent::kAgentKilled:
     case SimEvent::kApiOutage:
     case SimEvent::kNodeNotReady:
+    case SimEvent::kDiskFull:
       return false;
   }
   return false;
 }
 
+// The story has nothing more for it. When a doomed one goes depends on the run.
+bool IsThrough(const SimPod& pod) {
+  return !pod.doomed && !pod.away && (pod.removed || pod.deleting);
+}
+
 }  // namespace
 
-Disturbances::Disturbances(CoreWorld& core) : core_(core), plan_(core.run().seed * 104729 + 3) {}
+Disturbances::Disturbances(CoreWorld& core)
+    : core_(core), plan_(core.run().seed * 104729 + 3), repeats_(core.run().seed * 611953 + 5) {}
 
 void Disturbances::DrawFaults() {
   core_.host().faults().timeout = Seconds(20);
@@ -80,6 +105,11 @@ void Disturbances::DrawFaults() {
   events.supported = plan_.Below(10) != 0;
   core_.leaves().faults().fails = some(0.05);
   core_.leaves().faults().hangs = some(0.02);
+  // Of each operation, of which a pod's directories take a dozen.
+  DiskFaults& disk = core_.leaves().disk().faults();
+  disk.delay_max = Below(plan_, 50);
+  disk.error = some(0.02);
+  disk.hang = some(0.005);
 }
 
 void Disturbances::Begin(TimePoint end) {
@@ -88,28 +118,66 @@ void Disturbances::Begin(TimePoint end) {
   pods_max_ = quiet ? 8 : static_cast<uint32_t>(kPodsMin + plan_.Below(kPodsMax - kPodsMin + 1));
   const uint32_t first =
       static_cast<uint32_t>(kPodsMin + plan_.Below(std::min(pods_max_, 15u) - kPodsMin + 1));
+  began_ = core_.Now();
+  // A few seeds are dense; most have not much more than the wishes that every run must have.
+  pause_max_ = quiet ? Seconds(9) : plan_.Below(16) == 0 ? Seconds(1) : Seconds(4);
   core_.StartAgent(DrawBreak(plan_));
   for (uint32_t i = 0; i < first; ++i) AddPod(plan_);
   PlanNext(end);
   if (quiet) return;
   const std::vector<SimPlace> places = SimPlaces();
-  for (int i = 0; i < kAmbushes; ++i) ambushes_.push_back(places[plan_.Below(places.size())]);
+  const auto place = [this, &places] { return places[plan_.Below(places.size())]; };
+  for (int i = 0; i < kAmbushes; ++i) ambushes_.push_back({place(), std::nullopt, kHitsMax});
+  for (int i = 0; i < kTraps; ++i) {
+    LayTrap(i % 2 == 0 ? place() : kRarePlaces[plan_.Below(std::size(kRarePlaces))]);
+  }
   // Once at least.
   const auto length = static_cast<uint64_t>((end - core_.Now()) / Milliseconds(1));
   core_.world().Later(Below(plan_, length),
                       [this, away = DrawBreak(plan_)] { core_.KillAgent(away); });
 }
 
+void Disturbances::LayTrap(const SimPlace& place) {
+  ambushes_.push_back({place, static_cast<SimEvent>(plan_.Below(kSimEvents)), kTrapHitsMax});
+  // Who is to end while something starts has to be driven there.
+  if (place.phase == sync::Phase::kTerminating) {
+    ambushes_.push_back({{sync::Phase::kSyncing, place.wait}, SimEvent::kEvicted, kTrapHitsMax});
+  }
+}
+
 void Disturbances::PlanNext(TimePoint end) {
-  const Duration pause = core_.run().quiet
-                             ? Seconds(6) + Below(plan_, 9000)
-                             : Milliseconds(1) + Below(plan_, pods_max_ < 10 ? 1000 : 2000);
+  const Duration pause = (core_.run().quiet ? Seconds(6) : Milliseconds(1)) +
+                         Below(plan_, static_cast<uint64_t>(pause_max_ / Milliseconds(1)));
   core_.world().Later(pause, [this, end, seed = plan_.Next()] {
     if (core_.Now() >= end) return;
     SeededRandom random(seed);
     Disturb(random);
+    Repeat(end);
     PlanNext(end);
   });
+}
+
+void Disturbances::Repeat(TimePoint end) {
+  // Events come late and end early: what is due at the end is told a little before.
+  const Duration length = end - began_ - 2 * pause_max_;
+  const uint64_t due = std::min<uint64_t>(
+      kWishesMin, static_cast<uint64_t>(kWishesMin * (core_.Now() - began_) / length));
+  for (uint32_t tries = 0; core_.result().wishes < due && tries < kWishesMin; ++tries) {
+    Hit(SimEvent::kToldAgain, core_.pods()[slots_[repeats_.Below(slots_.size())]], repeats_);
+  }
+}
+
+// Longer than a back-off, a grace and a job take together.
+bool Disturbances::IsCalm(const PodUid& pod) const {
+  constexpr Duration kComesToRestWithin = Seconds(60);
+  const auto found = calm_at_.find(pod);
+  return found == calm_at_.end() || core_.Now() >= found->second + kComesToRestWithin;
+}
+
+void Disturbances::Stir(const SimPod& pod, Duration length) {
+  if (!core_.run().quiet) return;
+  TimePoint& at = calm_at_[pod.uid];
+  at = std::max(at, core_.Now() + length);
 }
 
 void Disturbances::AddPod(Random& random) {
@@ -118,10 +186,8 @@ void Disturbances::AddPod(Random& random) {
   pod.wished = true;
   core_.Note("wish " + pod.uid.value() + " " + pod.name);
   // The place of one that the story is through with, or another one.
-  const auto place = std::ranges::find_if(slots_, [this](const PodUid& uid) {
-    const SimPod& there = core_.pods()[uid];
-    return !there.doomed && !there.is_static && (there.removed || there.deleting);
-  });
+  const auto place = std::ranges::find_if(
+      slots_, [this](const PodUid& uid) { return IsThrough(core_.pods()[uid]); });
   if (slots_.size() < pods_max_ || place == slots_.end()) {
     slots_.push_back(pod.uid);
   } else {
@@ -130,26 +196,38 @@ void Disturbances::AddPod(Random& random) {
   // A third of those that there may be at a time, at most.
   pod.doomed = !core_.run().quiet && random.Below(3) == 0 && doomed_ < pods_max_ / 3;
   if (pod.doomed) ++doomed_;
+  // Under the work of one of these the agent dies, again and again.
+  if (pod.doomed && !core_.deadly() && random.Below(8) == 0) core_.set_deadly(pod.uid);
   const SimPod& mine = core_.pods()[pod.uid] = pod;
+  // Its deadline comes by itself.
+  Stir(mine, pod.kind == SimPodKind::kDeadline ? Seconds(100) : Seconds(10));
   core_.Tell(mine);
 }
 
 void Disturbances::OnPodChanged(const sync::PodWorker& worker) {
   if (!troubled_) return;
   const SimPlace here{worker.state().phase, worker.waits().what};
-  if (std::ranges::find(ambushes_, here) == ambushes_.end()) return;
+  const auto ambush = std::ranges::find_if(
+      ambushes_, [&here](const Ambush& a) { return a.place == here && a.left > 0; });
+  if (ambush == ambushes_.end()) return;
   Random& random = core_.world().random();
   if (random.Below(4) == 0) return;
+  --ambush->left;
   // Not from inside the agent.
-  core_.world().Later(Duration::zero(), [this, uid = worker.pod().uid, seed = random.Next()] {
-    const auto found = core_.pods().find(uid);
-    if (found == core_.pods().end() || !troubled_) return;
-    SeededRandom drawn(seed);
-    const auto event = static_cast<SimEvent>(drawn.Below(kSimEvents));
-    if (DecidesTheEnd(event) && !found->second.doomed) return;
+  core_.world().Later(Duration::zero(), [this, uid = worker.pod().uid, event = ambush->event,
+                                         seed = random.Next()] { Spring(uid, event, seed); });
+}
+
+void Disturbances::Spring(const PodUid& uid, std::optional<SimEvent> event, uint64_t seed) {
+  const auto found = core_.pods().find(uid);
+  if (found == core_.pods().end() || !troubled_) return;
+  SeededRandom random(seed);
+  for (int i = 0; i < kAmbushTries; ++i) {
+    const SimEvent drawn = event.value_or(static_cast<SimEvent>(random.Below(kSimEvents)));
+    if (DecidesTheEnd(drawn) && !found->second.doomed) continue;
     core_.Note("ambush of " + uid.value());
-    Hit(event, found->second, drawn);
-  });
+    if (Hit(drawn, found->second, random)) return;
+  }
 }
 
 void Disturbances::MakePeace() {
@@ -162,6 +240,7 @@ void Disturbances::MakePeace() {
   for (const PodUid& uid : doomed) Remove(core_.pods()[uid]);
   core_.host().faults() = {.timeout = Seconds(20)};
   core_.leaves().faults() = {};
+  core_.leaves().disk().faults() = {};
   core_.agent_options().events = {};
   if (core_.agent() != nullptr) core_.agent()->events().faults() = {};
   for (const auto& [uid, pod] : core_.pods()) {
@@ -171,10 +250,8 @@ void Disturbances::MakePeace() {
 
 void Disturbances::Disturb(Random& random) {
   const uint64_t what = random.Below(100);
-  const auto through = std::ranges::count_if(slots_, [this](const PodUid& uid) {
-    const SimPod& pod = core_.pods()[uid];
-    return !pod.doomed && !pod.is_static && (pod.removed || pod.deleting);
-  });
+  const auto through = std::ranges::count_if(
+      slots_, [this](const PodUid& uid) { return IsThrough(core_.pods()[uid]); });
   const size_t present = slots_.size() - static_cast<size_t>(through);
   if (present < kPodsMin || (what < 25 && present < pods_max_)) return AddPod(random);
   struct Weight {
@@ -191,7 +268,7 @@ void Disturbances::Disturb(Random& random) {
       {SimEvent::kStateLost, 2, true},       {SimEvent::kLivenessFailed, 5, true},
       {SimEvent::kRuntimeCrashed, 2, false}, {SimEvent::kMachineCrashed, 1, false},
       {SimEvent::kAgentKilled, 3, false},    {SimEvent::kApiOutage, 2, false},
-      {SimEvent::kNodeNotReady, 1, false},
+      {SimEvent::kNodeNotReady, 1, false},   {SimEvent::kDiskFull, 1, false},
   };
   const bool quiet = core_.run().quiet;
   uint64_t all = 0;
@@ -220,6 +297,14 @@ void Disturbances::Disturb(Random& random) {
 }
 
 bool Disturbances::Hit(SimEvent event, SimPod& pod, Random& random) {
+  const bool stirs = event != SimEvent::kToldAgain;
+  if (stirs && !IsCalm(pod.uid)) return false;
+  if (!Do(event, pod, random)) return false;
+  if (stirs) Stir(pod);
+  return true;
+}
+
+bool Disturbances::Do(SimEvent event, SimPod& pod, Random& random) {
   switch (event) {
     case SimEvent::kDeleted:
       return Delete(pod, random);
@@ -245,7 +330,7 @@ bool Disturbances::Hit(SimEvent event, SimPod& pod, Random& random) {
     case SimEvent::kLivenessFailed:
       return HitContainer(event, pod, random);
     case SimEvent::kSandboxDied:
-      return KillSandbox(pod);
+      return KillSandbox(pod, random);
     case SimEvent::kRuntimeCrashed:
     case SimEvent::kMachineCrashed:
       return CrashRuntime(event, random);
@@ -256,6 +341,8 @@ bool Disturbances::Hit(SimEvent event, SimPod& pod, Random& random) {
       return true;
     case SimEvent::kNodeNotReady:
       return MakeNotReady(random);
+    case SimEvent::kDiskFull:
+      return FillDisk(random);
   }
   return false;
 }
@@ -290,16 +377,18 @@ bool Disturbances::Remove(SimPod& pod) {
 
 bool Disturbances::WishAgain(SimPod& pod, Random& random) {
   if (pod.removed || !pod.is_static) return false;
-  pod.removed = true;
+  pod.removed = pod.away = true;
   core_.Cover(SimEvent::kWishedAgain, pod.uid);
   pod.wished = false;
   core_.Touch(pod.uid);
   core_.Note("remove for a while " + pod.uid.value());
   core_.Tell(pod);
-  core_.world().Later(Below(random, 8000), [this, uid = pod.uid] {
+  const Duration away = Below(random, 8000);
+  Stir(pod, away);
+  core_.world().Later(away, [this, uid = pod.uid] {
     SimPod& again = core_.pods()[uid];
     if (!troubled_ && again.doomed) return;
-    again.removed = false;
+    again.removed = again.away = false;
     again.wished = true;
     core_.Note("wish again " + uid.value());
     core_.Tell(again);
@@ -319,6 +408,7 @@ bool Disturbances::Replace(SimPod& pod) {
   core_.Note("static " + pod.uid.value() + " is replaced by " + next.uid.value());
   std::ranges::replace(slots_, pod.uid, next.uid);
   const SimPod& mine = core_.pods()[next.uid] = next;
+  Stir(mine, Seconds(30));  // it waits until the other has stopped
   core_.Tell(mine);
   return true;
 }
@@ -377,13 +467,21 @@ bool Disturbances::HitContainer(SimEvent event, const SimPod& pod, Random& rando
   return true;
 }
 
-bool Disturbances::KillSandbox(const SimPod& pod) {
+bool Disturbances::KillSandbox(const SimPod& pod, Random& random) {
   for (const sync::ObservedSandbox& sandbox : core_.model().Read(pod.uid).sandboxes) {
     if (sandbox.state != sync::SandboxState::kReady) continue;
     core_.Cover(SimEvent::kSandboxDied, pod.uid);
     core_.Touch(pod.uid);
-    core_.Note("sandbox of " + pod.uid.value() + " dies");
-    return core_.model().KillSandbox(sandbox.id);
+    const bool alone = random.Below(2) == 0;
+    // A list does not show that: it is nothing for runs that must be the same without events.
+    if (!core_.run().quiet && random.Below(4) == 0) {
+      core_.Note("sandbox of " + pod.uid.value() + " loses its address");
+      return core_.model().LoseAddress(sandbox.id);
+    }
+    core_.Note("sandbox of " + pod.uid.value() + (alone ? " dies alone" : " dies"));
+    return core_.model().KillSandbox(sandbox.id, alone
+                                                     ? fakes::RuntimeModel::Containers::kLiveOn
+                                                     : fakes::RuntimeModel::Containers::kDieWithIt);
   }
   return false;
 }
@@ -397,6 +495,11 @@ bool Disturbances::CrashRuntime(SimEvent event, Random& random) {
   if (event == SimEvent::kMachineCrashed) {
     for (const auto& [uid, pod] : core_.pods()) core_.Touch(uid);
     core_.model().KillEverything();
+  }
+  // The whole machine, or the one that the runtime has of its own.
+  if (event == SimEvent::kMachineCrashed && random.Below(2) == 0) {
+    core_.KillAgent(DrawBreak(random));
+    core_.leaves().LosePower();
   }
   core_.world().Later(Milliseconds(100) + Below(random, 15'000), [this] {
     core_.Note("runtime is back");
@@ -413,6 +516,19 @@ bool Disturbances::KillAgent(Random& random) {
   } else {
     core_.KillAgentAtCall(static_cast<uint32_t>(1 + random.Below(20)), away);
   }
+  return true;
+}
+
+bool Disturbances::FillDisk(Random& random) {
+  core_.CoverAll(SimEvent::kDiskFull);
+  core_.Note("the disk is full");
+  ++full_;
+  core_.leaves().disk().faults().full = true;
+  core_.world().Later(Below(random, 20'000), [this] {
+    if (--full_ > 0) return;
+    core_.Note("the disk has room");
+    core_.leaves().disk().faults().full = false;
+  });
   return true;
 }
 

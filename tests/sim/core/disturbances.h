@@ -1,7 +1,8 @@
 // What happens in a run: pods that come, change and go, and trouble of every kind. All of it is
 // drawn from the seed alone, never from how the run goes, so that a run with events and one without
 // have the same story. Which pods are hit is drawn by their place in the story; what does not fit
-// any more when its time has come is skipped.
+// any more when its time has come is skipped. In a quiet run nothing hits a pod before the last hit
+// has come to rest.
 //
 // In a few places that the seed draws, pods are ambushed: whoever comes to rest there is hit at
 // once by something. When and whom that hits depends on the run; so what decides how a pod ends
@@ -9,6 +10,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "tests/sim/core/core_world.h"
@@ -32,12 +35,22 @@ class Disturbances final : public CoreWatcher {
 
  private:
   void DrawFaults();
+  void LayTrap(const SimPlace& place);
   void PlanNext(TimePoint end);
   void Disturb(Random& random);
   void AddPod(Random& random);
+  void Spring(const PodUid& uid, std::optional<SimEvent> event, uint64_t seed);
+  // Sources repeat themselves until they have had their share of wishes.
+  void Repeat(TimePoint end);
+
+  // In a quiet run: what was done to it last has come to rest, on any way.
+  bool IsCalm(const PodUid& pod) const;
+  // From now on something is done to it, for so long.
+  void Stir(const SimPod& pod, Duration length = {});
 
   // False: it did not fit.
   bool Hit(SimEvent event, SimPod& pod, Random& random);
+  bool Do(SimEvent event, SimPod& pod, Random& random);
   bool Delete(SimPod& pod, Random& random);
   bool Remove(SimPod& pod);
   bool WishAgain(SimPod& pod, Random& random);
@@ -46,18 +59,29 @@ class Disturbances final : public CoreWatcher {
   bool Debug(SimPod& pod);
   bool Evict(SimPod& pod, Random& random);
   bool HitContainer(SimEvent event, const SimPod& pod, Random& random);
-  bool KillSandbox(const SimPod& pod);
+  bool KillSandbox(const SimPod& pod, Random& random);
   bool CrashRuntime(SimEvent event, Random& random);
   bool KillAgent(Random& random);
   bool MakeNotReady(Random& random);
+  bool FillDisk(Random& random);
 
   CoreWorld& core_;
   SeededRandom plan_;
+  SeededRandom repeats_;
+  TimePoint began_ = {};
+  Duration pause_max_ = {};  // between two events
   uint32_t pods_max_ = 0;
   uint32_t pods_drawn_ = 0;
   uint32_t doomed_ = 0;
   std::vector<PodUid> slots_;  // the pods of the story
-  std::vector<SimPlace> ambushes_;
+  struct Ambush {
+    SimPlace place;
+    std::optional<SimEvent> event;  // nothing: any
+    uint32_t left;                  // so many times
+  };
+  std::vector<Ambush> ambushes_;
+  uint32_t full_ = 0;                    // the disk, for so many reasons
+  std::map<PodUid, TimePoint> calm_at_;  // of a quiet run
   bool troubled_ = true;
 };
 

@@ -10,6 +10,8 @@
 namespace denselet::sim {
 namespace {
 
+constexpr Duration kHangsFor = Minutes(1);
+
 PodUid UidOf(const kube::PodRef& pod) { return PodUid(std::string(pod->hot().uid)); }
 
 std::string Hex(uint64_t value) {
@@ -20,8 +22,30 @@ std::string Hex(uint64_t value) {
 
 }  // namespace
 
+std::vector<std::string> PodLeaves::kept() const {
+  std::vector<std::string> names;
+  const auto entries = disk_.List(std::string(kRoot) + "/pods", managers::PodDirectories::kLogsMax);
+  if (!entries) return names;  // there was never a pod
+  for (const reactor::DirectoryEntry& entry : *entries) names.push_back(entry.name);
+  return names;
+}
+
+void PodLeaves::Logged(const sync::PodIdentity& pod, const std::string& container,
+                       uint32_t attempt) {
+  const std::string folder =
+      std::string(kLogs) + "/" + pod.ref.ns + "_" + pod.ref.name + "_" + pod.uid.value();
+  // A runtime whose log cannot be opened runs the container all the same.
+  const auto opened = disk_.Open(folder + "/" + container + "/" + std::to_string(attempt) + ".log",
+                                 reactor::OpenMode::kAppend, 0640, {});
+  static_cast<void>(opened);
+}
+
 PodLeaves::OfShard::OfShard(PodLeaves& leaves, reactor::Loop& loop)
-    : leaves_(leaves), loop_(loop), alive_(std::make_shared<bool>(true)) {}
+    : leaves_(leaves),
+      loop_(loop),
+      files_(loop, leaves.host_.random(), leaves.disk_),
+      directories_(loop, files_, {.root_folder = kRoot, .logs_folder = kLogs}),
+      alive_(std::make_shared<bool>(true)) {}
 
 PodLeaves::OfShard::~OfShard() {
   *alive_ = false;
@@ -38,15 +62,18 @@ void PodLeaves::OfShard::Begin(const Context& context, const PodUid& pod,
   Random& random = leaves_.host_.random();
   const Faults& faults = leaves_.faults_;
   const auto chance = [&random](double p) { return p > 0 && random.Unit() < p; };
-  const bool hangs = chance(faults.hangs) && context.deadline != kNever;
+  const bool hangs = chance(faults.hangs);
   const bool fails = chance(faults.fails);
   const Duration delay(
       static_cast<int64_t>(random.Below(static_cast<uint64_t>(faults.delay_max.count()) + 1)));
   if (!fails && !hangs) pending.effect = std::move(effect);
   if (fails) pending.fault = Fault::kFailed;
   if (hangs) pending.fault = Fault::kHung;
-  const TimePoint when =
-      hangs ? context.deadline : std::min(context.deadline, After(loop_.Now(), delay));
+  // What has no deadline ends at some time all the same, as the command of a hook does.
+  const Duration length = hangs ? kHangsFor : delay;
+  const TimePoint when = hangs && context.deadline != kNever
+                             ? context.deadline
+                             : std::min(context.deadline, After(loop_.Now(), length));
   const bool late = hangs || when == context.deadline;
   pending.timer = loop_.Arm(when, [this, number, fails, late] {
     if (late) return Finish(number, Error(ErrorCode::kUnknownOutcome, "it took too long"));
@@ -73,19 +100,24 @@ void PodLeaves::OfShard::Finish(uint64_t number, const Status& answer) {
   pending.done(answer);
 }
 
+template <class T>
+reactor::Done<T> PodLeaves::OfShard::Told(const Context& context, const PodUid& pod,
+                                          reactor::Done<T> done) {
+  return [this, alive = alive_, cancel = context.cancel, pod,
+          done = std::move(done)](Result<T> answer) mutable {
+    if (!*alive) return;
+    if (!answer && !cancel.cancelled() && leaves_.on_fault_) {
+      const bool hung = answer.error().code() == ErrorCode::kUnknownOutcome;
+      leaves_.on_fault_(hung ? Fault::kHung : Fault::kFailed, pod);
+    }
+    done(std::move(answer));
+  };
+}
+
 void PodLeaves::OfShard::Prepare(const Context& context, const kube::PodRef& pod,
                                  reactor::Done<sync::PreparedPod> done) {
-  Begin(
-      context, UidOf(pod), [this, uid = UidOf(pod)] { leaves_.prepared_.insert(uid); },
-      [this, uid = UidOf(pod), done = std::move(done)](const Status& answer) mutable {
-        if (!answer) return done(answer.error());
-        sync::PreparedPod prepared;
-        for (auto log = leaves_.logs_.lower_bound({uid, ""});
-             log != leaves_.logs_.end() && log->first.first == uid; ++log) {
-          prepared.logged_attempts.emplace_back(log->first.second, log->second);
-        }
-        done(std::move(prepared));
-      });
+  if (!leaves_.host_.CountCall()) return;
+  directories_.Prepare(context, pod, Told(context, UidOf(pod), std::move(done)));
 }
 
 void PodLeaves::OfShard::Mount(const Context& context, const kube::PodRef& pod,
@@ -97,13 +129,9 @@ void PodLeaves::OfShard::Mount(const Context& context, const kube::PodRef& pod,
 
 void PodLeaves::OfShard::Release(const Context& context, const sync::PodIdentity& pod,
                                  reactor::Done<Unit> done) {
-  Begin(
-      context, pod.uid,
-      [this, uid = pod.uid] {
-        leaves_.mounted_.erase(uid);
-        leaves_.prepared_.erase(uid);
-      },
-      std::move(done));
+  if (!leaves_.host_.CountCall()) return;
+  leaves_.mounted_.erase(pod.uid);
+  directories_.Release(context, pod, Told(context, pod.uid, std::move(done)));
 }
 
 void PodLeaves::OfShard::Run(const Context& context, sync::HookKind, const kube::PodRef& pod,

@@ -3,7 +3,6 @@
 // does: what was mounted stays mounted.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -12,16 +11,24 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/random.h"
+#include "managers/poddirs/pod_directories.h"
 #include "reactor/api/loop.h"
 #include "sync/ports/pod_services.h"
 #include "tests/fakes/fake_runtime.h"
+#include "tests/sim/disk.h"
+#include "tests/sim/sim_file_system.h"
 
 namespace denselet::sim {
 
 class PodLeaves {
  public:
+  static constexpr const char* kRoot = "/var/lib/kubelet";
+  static constexpr const char* kLogs = "/var/log/pods";
+
+  // Of volumes and hooks; directories have the disk's.
   struct Faults {
     Duration delay_max = Milliseconds(50);
     double fails = 0;
@@ -31,16 +38,20 @@ class PodLeaves {
   explicit PodLeaves(fakes::FakeRuntimeHost& host) : host_(host) {}
 
   Faults& faults() { return faults_; }
+  Disk& disk() { return disk_; }
+  // The machine loses its power: nothing is mounted any more, and of what the disk has, what was
+  // synced is left for sure.
+  void LosePower() {
+    disk_.Crash(host_.random());
+    mounted_.clear();
+  }
   bool IsMounted(const PodUid& pod) const { return mounted_.count(pod) != 0; }
-  // What is left of pods: prepared or mounted, and not given back.
-  const std::set<PodUid>& kept() const { return prepared_; }
+  // What is left of pods: data directories that were not given back.
+  std::vector<std::string> kept() const;
   // Pods whose specifications show a bug of ours.
   std::set<PodUid>& poison() { return poison_; }
   // The runtime has begun to write this instance's log, which outlives all it knows of it.
-  void Logged(const PodUid& pod, const std::string& container, uint32_t attempt) {
-    uint32_t& next = logs_[{pod, container}];
-    next = std::max(next, attempt + 1);
-  }
+  void Logged(const sync::PodIdentity& pod, const std::string& container, uint32_t attempt);
   uint64_t hooks_run() const { return hooks_run_; }
   // Told when work that went wrong is answered, before its caller hears.
   enum class Fault : uint8_t { kFailed, kHung };
@@ -74,9 +85,14 @@ class PodLeaves {
     void Begin(const Context& context, const PodUid& pod, UniqueFunction<void()> effect,
                reactor::Done<Unit> done);
     void Finish(uint64_t number, const Status& answer);
+    // What the disk answered, for those who count.
+    template <class T>
+    reactor::Done<T> Told(const Context& context, const PodUid& pod, reactor::Done<T> done);
 
     PodLeaves& leaves_;
     reactor::Loop& loop_;
+    SimFileSystem files_;
+    managers::PodDirectories directories_;
     uint64_t next_ = 1;
     std::map<uint64_t, Pending> pending_;
     std::shared_ptr<bool> alive_;
@@ -85,10 +101,9 @@ class PodLeaves {
  private:
   fakes::FakeRuntimeHost& host_;
   Faults faults_;
-  std::set<PodUid> prepared_;
+  Disk disk_;
   std::set<PodUid> mounted_;
   std::set<PodUid> poison_;
-  std::map<std::pair<PodUid, std::string>, uint32_t> logs_;  // one more than the highest attempt
   uint64_t hooks_run_ = 0;
   std::function<void(Fault, const PodUid&)> on_fault_;
 };

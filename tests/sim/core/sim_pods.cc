@@ -80,7 +80,8 @@ bool ChangesFast(SimPodKind kind) {
 std::vector<std::string> RunsInTheEnd(const SimPod& pod) {
   if (EndsByItself(pod.kind) || pod.kind == SimPodKind::kLooper) return {};
   if (pod.kind == SimPodKind::kInit || pod.kind == SimPodKind::kRestartAll) return {"app", "web"};
-  if (pod.kind == SimPodKind::kSidecar || pod.kind == SimPodKind::kProbed) return {"app", "proxy"};
+  if (pod.kind == SimPodKind::kSidecar) return {"a-proxy", "app"};
+  if (pod.kind == SimPodKind::kProbed) return {"app", "proxy"};
   return {"app"};
 }
 
@@ -96,6 +97,12 @@ SimPod DrawPod(Random& random, uint32_t number) {
   const int64_t graces[] = {0, 1, 5, 30};
   pod.grace_seconds = graces[random.Below(4)];
   return pod;
+}
+
+ContainerRole RoleOf(std::string_view container) {
+  if (container == "debug") return ContainerRole::kEphemeral;
+  if (container.starts_with("init") || container.ends_with("proxy")) return ContainerRole::kInit;
+  return ContainerRole::kRegular;
 }
 
 kube::PodRef SimPod::Build() const {
@@ -139,7 +146,7 @@ kube::PodRef SimPod::Build() const {
       Add(pod, "web", "image:1");
       break;
     case SimPodKind::kSidecar:
-      AddInit(pod, "proxy", "image:1").set_restartpolicy("Always");
+      AddInit(pod, "a-proxy", "image:1").set_restartpolicy("Always");
       AddInit(pod, "init-b", "image:1");
       Add(pod, "app", image);
       break;
@@ -182,6 +189,10 @@ kube::PodRef SimPod::Build() const {
     pod.mutable_metadata()->set_deletiongraceperiodseconds(deletion_grace.value_or(grace_seconds));
   }
   if (succeeded) pod.mutable_status()->set_phase(*succeeded ? "Succeeded" : "Failed");
+  if (started) {
+    pod.mutable_status()->mutable_starttime()->set_seconds(
+        std::chrono::duration_cast<std::chrono::seconds>(started->time_since_epoch()).count());
+  }
   auto at_rest = kube::PodAtRest::FromPod(pod);
   CHECK(at_rest);
   return *at_rest;

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/random.h"
@@ -43,9 +44,12 @@ struct SimPod {
   // Where it is, as its source has it.
   bool wished = false;
   bool removed = false;  // as the story has it, whatever the API server still has to do
+  bool away = false;     // removed for a while
   bool deleting = false;
   std::optional<int64_t> deletion_grace = {};
-  std::optional<bool> succeeded = {};  // as the API server has it: terminal
+  bool final_status = false;             // the API server has it
+  std::optional<bool> succeeded = {};    // as the API server has it: terminal
+  std::optional<WallTime> started = {};  // as the API server has it
   bool evicted = false;
   std::optional<int64_t> eviction_grace = {};
   bool doomed = false;  // its source will have it no more in the end
@@ -54,6 +58,11 @@ struct SimPod {
 };
 
 SimPod DrawPod(Random& random, uint32_t number);
+
+// By their names: what starts before the others (init containers and sidecars), what runs side by
+// side, and what somebody looks in with.
+enum class ContainerRole : uint8_t { kInit, kRegular, kEphemeral };
+ContainerRole RoleOf(std::string_view container);
 
 // What its containers do; a function of pod, name and attempt alone.
 fakes::ContainerBehaviour BehaviourOf(const SimPod& pod, const std::string& container,

@@ -40,11 +40,11 @@ class AdmissionGateTest : public testing::Test, protected DeskHouse, private Adm
     gate_ = std::make_unique<AdmissionGate>(world.loop(0), *desk, shards_, 1,
                                             static_cast<AdmissionGateUser&>(*this));
     gate_->OnNodeKnown();
-    gate_->OnJournalRead();
   }
   void Open(const std::vector<std::string>& running = {}) {
     std::vector<ListedPod> pods;
     for (const std::string& uid : running) pods.push_back({.pod = {.ref = {}, .uid = PodUid(uid)}});
+    gate_->OnJournalRead();
     gate_->OnListed(0, pods);
   }
   Status Wish(WishKind kind, const std::string& yaml) {
@@ -204,6 +204,19 @@ TEST_F(AdmissionGateTest, ARejectionIsRememberedAndToldOnce) {
   Pass();
   EXPECT_EQ(shards_.Take(), "add a OutOfcpu; ");
   EXPECT_EQ(events_, "a OutOfcpu; ");
+}
+
+TEST_F(AdmissionGateTest, WhatStopsBeforeTheJournalIsReadIsGivenBackThen) {
+  Open();
+  Add("a", "1500m");
+  Pass();
+  gate_.reset();
+  Restart();
+  NewGate();
+  gate_->OnPodStopped(PodUid("a"));
+  EXPECT_EQ(desk->bookings().Used("cpu"), 1500);
+  Open();
+  EXPECT_EQ(desk->bookings().Used("cpu"), 0);
 }
 
 }  // namespace

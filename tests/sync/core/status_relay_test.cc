@@ -35,9 +35,8 @@ class StatusRelayTest : public testing::Test {
           world_.loop(i), [this, i](const PodUid& pod, const StatusOutlet::Message& message) {
             return world_.shard(i).Send(
                 0, {},
-                [this, pod, message = StatusOutlet::Message(message)](const QueuedContext&) mutable {
-                  message.Deliver(pod, sink_);
-                });
+                [this, pod, message = StatusOutlet::Message(message)](
+                    const QueuedContext&) mutable { message.Deliver(pod, sink_); });
           }));
     }
   }
@@ -60,8 +59,8 @@ class StatusRelayTest : public testing::Test {
   Sink sink_;
   User users_[3];
   StatusReturn arrived_{world_.loop(0), [this](const PodUid& pod, const uint64_t& version) {
-                           return Tell(pod, version);
-                         }};
+                          return Tell(pod, version);
+                        }};
   std::vector<std::unique_ptr<StatusOutlet>> shards_;
 };
 
