@@ -42,6 +42,7 @@ enum class RuntimeRequest : uint8_t {
   kRemoveContainer,
 };
 std::string_view RuntimeRequestName(RuntimeRequest request);
+std::string_view ContainerStateName(sync::ContainerState state);
 
 // One request that the agent sent, as it was sent.
 struct SentRequest {

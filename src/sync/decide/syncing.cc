@@ -19,6 +19,7 @@ class Syncing {
     steps_.waits().Until(ActiveDeadline(in_));
     SandboxVerdict sandbox = JudgeSandbox(plan_, pod_);
     if (sandbox.need == SandboxNeed::kFirst) sandbox.attempt = in_.state.first_sandbox_attempt;
+    sandbox.attempt = std::max(sandbox.attempt, AskedFor());
     if (auto action = LookBeforeJudging()) return *action;
     if (auto ended = Ended(sandbox)) return End(*ended);
     if (auto action = Prerequisites()) return *action;
@@ -31,6 +32,18 @@ class Syncing {
   static Action End(PodOutcome outcome) {
     return EnterPhase{.phase = Phase::kTerminating,
                       .ending = Ending{.reason = EndReason::kCompleted, .outcome = outcome}};
+  }
+
+  // One that was asked for and did not come to be, as far as one can see, may yet turn up: it is
+  // asked for again under its own number, whatever became of those before it meanwhile.
+  uint32_t AskedFor() const {
+    uint32_t attempt = 0;
+    for (const SandboxEntry& entry : in_.ledger.sandboxes) {
+      const CallState run = entry.run.state;
+      if (run != CallState::kFailed && run != CallState::kUnknown) continue;
+      attempt = std::max(attempt, entry.attempt);
+    }
+    return attempt;
   }
 
   // What comes after a container that we stopped depends on how it ended.

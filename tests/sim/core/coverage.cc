@@ -118,9 +118,9 @@ bool IsDemanded(SimEvent event, Phase phase, WaitFor wait) {
     case SimEvent::kStateLost:
     case SimEvent::kLivenessFailed:
       return HasContainers(phase, wait);
-    // While one is made there is none; the turn to stop is waited for because it has died.
+    // While one is made there is none.
     case SimEvent::kSandboxDied:
-      return phase == Phase::kSyncing && !IsOneOf(wait, {WaitFor::kSandboxRun, WaitFor::kStopTurn});
+      return phase == Phase::kSyncing && wait != WaitFor::kSandboxRun;
     // A pod of a file that is gone has no source that could change its mind about it.
     case SimEvent::kWishedAgain:
     case SimEvent::kReplaced:

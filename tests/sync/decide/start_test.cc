@@ -82,6 +82,8 @@ DECISIONS(
          "wait read"},
         {"AnUnknownSandboxThatIsNotThereIsMadeUnderItsNumber", "Always c:app",
          "sb0.run=unknown:covered", "run sb0"},
+        {"AnUnknownSandboxKeepsItsNumberWhenTheOneBeforeItIsGone", "Always c:app",
+         "sb1.run=unknown:covered", "run sb1"},
         {"AnUnknownSandboxWaitsForItsRetry", "Always c:app", "sb0.run=unknown:covered:retry=5",
          "wait sandbox-retry +5s"},
         {"AnUnknownSandboxThatIsThereIsAdopted", "Always c:app",
