@@ -109,6 +109,7 @@ void AdmissionGate::Ask(const PodUid& pod, Entry& entry) {
       entry.wish->pod, question,
       [this, pod](const Result<AdmissionDecision>& decision) { OnDecided(pod, decision); });
   if (!asked) return TryLater(pod);
+  entry.asked = true;
   unclaimed_.erase(pod);
 }
 
@@ -142,7 +143,7 @@ void AdmissionGate::TryAgain() {
   for (const PodUid& pod : std::exchange(again_, {})) {
     const auto found = pods_.find(pod);
     if (found == pods_.end()) continue;
-    if (found->second.stage == Stage::kAsking) {
+    if (found->second.stage == Stage::kAsking && !found->second.asked) {
       Ask(pod, found->second);
     } else if (found->second.stage == Stage::kForwarding) {
       Forward(pod, found->second);

@@ -68,7 +68,7 @@ class AdmissionGate final : public PodShards {
 
  private:
   enum class Stage : uint8_t {
-    kAsking,      // the desk has it, or will have it when the gate opens
+    kAsking,      // the desk has it, or will have it soon
     kForwarding,  // decided; the shard's mailbox is full
     kForwarded,
     kLeaving,  // gone from its source, and forwarded
@@ -76,6 +76,7 @@ class AdmissionGate final : public PodShards {
   struct Entry {
     uint32_t shard = 0;
     Stage stage = Stage::kAsking;
+    bool asked = false;  // of kAsking: the desk has it
     bool adopts = false;
     std::optional<Rejection> rejected = {};
     // The newest: of kAsking and kForwarding what is to be forwarded, of kLeaving what comes after.

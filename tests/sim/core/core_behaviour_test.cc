@@ -85,6 +85,12 @@ class CoreTest : public testing::Test, public CoreAgentUser {
   }
   void OnPodHeldBack(const sync::PodIdentity& pod) override { held_back_.push_back(pod.uid); }
   void OnPlegMode(const sync::PlegModeChange&) override {}
+  void OnStatus(const sync::PodStatusUpdate&) override {}
+  void OnStatusArrived(const sync::PodStatusUpdate&) override {}
+  void OnStatusForgotten(const PodUid&) override {}
+  void OnPodRejected(const kube::PodRef& pod, const sync::Rejection& rejection) override {
+    ADD_FAILURE() << pod->hot().uid << ": " << rejection.message;
+  }
 
   World world_;
   fakes::RuntimeModel model_;

@@ -206,6 +206,17 @@ TEST_F(AdmissionGateTest, ARejectionIsRememberedAndToldOnce) {
   EXPECT_EQ(events_, "a OutOfcpu; ");
 }
 
+TEST_F(AdmissionGateTest, TwiceInLineItIsAskedAboutOnce) {
+  Add("a");
+  ASSERT_TRUE(Wish(WishKind::kGone, SimplePod("a", "1")));
+  EXPECT_FALSE(gate_->OnPodGone(PodUid("a")));
+  Add("a");
+  plugin.holds = true;
+  Open();
+  Pass();
+  EXPECT_TRUE(gate_->SourcesReady(0)) << "nobody is in line any more";
+}
+
 TEST_F(AdmissionGateTest, WhatStopsBeforeTheJournalIsReadIsGivenBackThen) {
   Open();
   Add("a", "1500m");
