@@ -88,6 +88,8 @@ int RunCommand(const ParsedFlags& flags, const denselet::Clock& clock) {
   switch (flags.command) {
     case Command::kHelp:
       return Print(HelpText(100));
+    case Command::kConfigHelp:
+      return Print(ConfigHelpText());
     case Command::kVersion:
       return Print(VersionText(flags.KubernetesVersion()));
     case Command::kVersionRaw:
