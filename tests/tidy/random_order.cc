@@ -77,6 +77,9 @@ class Checker {
  public:
   Checker(const MapFields& fields, Tokens tokens) : fields_(fields), tokens_(tokens) {}
 
+  void AddAliases(const MapAliases& aliases) { aliases_.insert(aliases.begin(), aliases.end()); }
+  const MapAliases& aliases() const { return aliases_; }
+
   // using NAME = std::unordered_map<K, V>; also of an alias that is known by then.
   void CollectAliases(Tokens tokens) {
     for (size_t i = 0; i < tokens.size(); ++i) {
@@ -213,7 +216,7 @@ class Checker {
 
   const MapFields& fields_;
   const Tokens tokens_;
-  Names aliases_;
+  MapAliases aliases_;
   Names names_;
   Names names_by_alias_;
 };
@@ -261,16 +264,24 @@ MapFields ParseMapFields(std::string_view table) {
   return fields;
 }
 
+MapAliases FindMapAliases(std::string_view text) {
+  const CppText split = SplitCppText(text);
+  const std::vector<CppToken> tokens = TokenizeCpp(split.code);
+  const MapFields none;
+  Checker checker(none, tokens);
+  checker.CollectAliases(tokens);
+  return checker.aliases();
+}
+
 std::vector<Violation> CheckRandomOrder(const MapFields& fields, std::string_view path,
                                         std::string_view text, std::string_view header,
-                                        std::string_view included) {
+                                        const MapAliases& included) {
   if (path == kHelper) return {};
   const CppText split = SplitCppText(text), header_split = SplitCppText(header);
   const std::vector<CppToken> tokens = TokenizeCpp(split.code);
   Checker checker(fields, tokens);
-  const CppText included_split = SplitCppText(included);
   const std::vector<CppToken> header_tokens = TokenizeCpp(header_split.code);
-  checker.CollectAliases(TokenizeCpp(included_split.code));
+  checker.AddAliases(included);
   checker.CollectAliases(header_tokens);
   checker.CollectAliases(tokens);
   checker.CollectNames(tokens);

@@ -26,11 +26,15 @@ using MapFields = std::set<std::string, std::less<>>;
 // tests/tidy/map_fields.txt: a name a line, comments begin with #.
 MapFields ParseMapFields(std::string_view table);
 
-// `header`: the text of the header that belongs to the file, if there is one; `included`: those of
-// headers that it includes. A line is excused by
+// The names that a text gives to such types.
+using MapAliases = std::set<std::string, std::less<>>;
+MapAliases FindMapAliases(std::string_view text);
+
+// `header`: the text of the header that belongs to the file, if there is one; `included`: the
+// aliases of headers that it includes. A line is excused by
 // `tidy: allow random-order because REASON`, behind it or right above it.
 std::vector<Violation> CheckRandomOrder(const MapFields& fields, std::string_view path,
                                         std::string_view text, std::string_view header = {},
-                                        std::string_view included = {});
+                                        const MapAliases& included = {});
 
 }  // namespace denselet::tidy

@@ -65,9 +65,9 @@ TEST(RandomOrder, AliasesOfTheTypesAreFound) {
   EXPECT_EQ(Lines("using Labels = std::map<A, B>;\n"
                   "void F(const Labels& all) {\nfor (auto& e : all) f(e); }"),
             Found{});
-  const auto found =
-      CheckRandomOrder(kFields, "src/a/b.cc", "Labels all;\nfor (auto& e : all) f(e);", "",
-                       "using Other = std::unordered_set<A>;\nusing Labels = Other;");
+  const auto found = CheckRandomOrder(
+      kFields, "src/a/b.cc", "Labels all;\nfor (auto& e : all) f(e);", "",
+      FindMapAliases("using Other = std::unordered_set<A>;\nusing Labels = Other;"));
   EXPECT_EQ(found.size(), 1u);
 }
 
@@ -109,16 +109,16 @@ TEST(RandomOrder, AnAllowanceWithAReasonExcusesALine) {
   EXPECT_EQ(Lines("int a;  // tidy: allow random-order because it sums"), Found{1});
 }
 
-// The texts of the headers that it includes.
-std::string Included(const std::string& text, const std::map<std::string, std::string>& headers) {
+// Those of the headers that it includes.
+MapAliases Included(const std::string& text, const std::map<std::string, MapAliases>& headers) {
   constexpr std::string_view kInclude = "#include \"";
-  std::string all;
+  MapAliases all;
   for (size_t at = text.find(kInclude); at != text.npos; at = text.find(kInclude, at + 1)) {
     const size_t begin = at + kInclude.size();
     const std::string name = text.substr(begin, text.find('"', begin) - begin);
     for (const std::string& path : {"src/" + name, name}) {
-      if (const auto found = headers.find(path); found != headers.end())
-        all += found->second + "\n";
+      const auto found = headers.find(path);
+      if (found != headers.end()) all.insert(found->second.begin(), found->second.end());
     }
   }
   return all;
@@ -130,10 +130,10 @@ TEST(RandomOrder, HoldsInThisRepository) {
   const MapFields fields = ParseMapFields(*table);
   EXPECT_TRUE(fields.contains("labels"));
   std::vector<Violation> violations;
-  std::map<std::string, std::string> headers;
+  std::map<std::string, MapAliases> headers;
   for (const char* folder : {"src", "tests", "bench"}) {
     for (const SourceFile& file : ReadCppFiles(SourceRoot(), folder)) {
-      if (file.path.ends_with(".h")) headers[file.path] = file.text;
+      if (file.path.ends_with(".h")) headers[file.path] = FindMapAliases(file.text);
     }
   }
   for (const char* folder : {"src", "tests", "bench"}) {
