@@ -37,6 +37,8 @@ int main(int argc, char** argv) {
   BenchPodJson(pod, go_program, report);
   BenchPodProtobuf(pod, report);
   report.Print();
-  if (report.missed()) std::puts("Some goals were missed; bench/README.md says why.");
+  if (report.missed())
+    std::puts(
+        "Some goals were missed; bench/README.md says what the time goes to, and what is noise.");
   return report.Write(folder) ? 0 : 1;
 }

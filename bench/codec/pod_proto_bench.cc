@@ -28,8 +28,8 @@ void BenchPodProtobuf(const PodSample& pod, Report& report) {
     }));
     theirs.push_back(TimeOf(kDecodesPerRound, [&] { Parse(pod.wire); }));
   }
-  report.Cost("pod_proto_vs_protobuf", "pod from its envelope, against protobuf alone",
-              Median(ours), Median(theirs), "us", 1.1);
+  report.Cost("pod_proto_vs_protobuf", "pod from its envelope, against protobuf alone", Least(ours),
+              Least(theirs), "us", 1.1);
 }
 
 }  // namespace denselet::bench

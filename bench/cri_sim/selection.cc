@@ -32,6 +32,7 @@ std::vector<Sandbox*> Candidates(World& world, const std::string& id,
 }
 
 std::map<std::string, std::string> Sorted(const Labels& labels) {
+  // tidy: allow random-order because this is how they are sorted here
   return {labels.begin(), labels.end()};
 }
 

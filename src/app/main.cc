@@ -4,14 +4,18 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/agent/agent_options.h"
 #include "app/agent/run_agent.h"
+#include "app/agent/shard_basics.h"
 #include "app/config/effective.h"
 #include "app/flags/parsed_flags.h"
 #include "app/reactor_choice.h"
 #include "app/version_text.h"
+#include "base/log.h"
+#include "kube/api/types.h"
 #include "reactor/real_clock.h"
 
 namespace {
@@ -59,18 +63,49 @@ int Finish(const CommandResult& result) {
   return result.exit_code != 0 ? result.exit_code : printed;
 }
 
-// What is wrong with the configuration is told whole, before anything is touched.
-int RunAgent(const ParsedFlags& flags, const denselet::Clock& clock) {
+// The log before there is a log: lines of the same form, written by who logs them.
+class ErrorStream final : public denselet::LogSink {
+ public:
+  void Write(std::string_view line, denselet::Severity /*severity*/) noexcept override {
+    std::fwrite(line.data(), 1, line.size(), stderr);
+  }
+};
+
+void LogWarnings(const std::vector<std::string>& warnings, const EffectiveConfig& effective,
+                 const denselet::Clock& clock) {
+  const bool json = effective.kubelet.config->logging().format() == "json";
+  ErrorStream stream;
+  const denselet::LogVerbosity verbosity;
+  const denselet::LogOutput output{
+      .format = MakeLogFormat(json ? denselet::LogStyle::kJson : denselet::LogStyle::kText, clock),
+      .clock = clock,
+      .verbosity = verbosity,
+      .sink = stream};
+  const denselet::Logger log(output);
+  for (const std::string& warning : warnings) {
+    log.Warning("Looked at flags and configuration", denselet::KV("warning", warning));
+  }
+}
+
+// What is wrong with the configuration is told whole, before anything is touched. `warnings` are
+// those of the command line. As soon as the form of the log is known, they belong there.
+int RunAgent(const ParsedFlags& flags, std::vector<std::string> warnings,
+             const denselet::Clock& clock) {
   DiskConfigFiles files;
   const EffectiveConfig effective = LoadEffectiveConfig(flags, ApiAccessOf(flags), files);
-  for (const std::string& warning : effective.warnings) PrintLine("Warning: ", warning);
-  for (const ConfigFault& fault : effective.faults) PrintLine("Error: ", ToString(fault));
-  if (!effective.faults.empty()) return 1;
+  if (!effective.faults.empty()) {
+    PrintErrors(warnings);
+    for (const std::string& warning : effective.warnings) PrintLine("Warning: ", warning);
+    for (const ConfigFault& fault : effective.faults) PrintLine("Error: ", ToString(fault));
+    return 1;
+  }
+  warnings.insert(warnings.end(), effective.warnings.begin(), effective.warnings.end());
+  LogWarnings(warnings, effective, clock);
   const auto backend = ChooseReactor(ReactorName(effective.own.settings.reactor), clock);
   if (!backend) return Fail({backend.error().message()});
-  std::vector<std::string> warnings;
-  const auto options = MakeAgentOptions(flags, effective, *backend, LookAround(), warnings);
-  for (const std::string& warning : warnings) PrintLine("Warning: ", warning);
+  std::vector<std::string> of_options;
+  const auto options = MakeAgentOptions(flags, effective, *backend, LookAround(), of_options);
+  LogWarnings(of_options, effective, clock);
   if (!options) return Fail({options.error().message()});
   const auto code = RunAgentProcess(*options, clock);
   if (!code) return Fail({code.error().message()});
@@ -88,6 +123,8 @@ int RunCommand(const ParsedFlags& flags, const denselet::Clock& clock) {
   switch (flags.command) {
     case Command::kHelp:
       return Print(HelpText(100));
+    case Command::kConfigHelp:
+      return Print(ConfigHelpText());
     case Command::kVersion:
       return Print(VersionText(flags.KubernetesVersion()));
     case Command::kVersionRaw:
@@ -97,7 +134,7 @@ int RunCommand(const ParsedFlags& flags, const denselet::Clock& clock) {
     case Command::kConfigPrint:
       return Finish(PrintEffectiveConfig(flags, files));
     case Command::kRun:
-      return RunAgent(flags, clock);
+      break;  // see main
   }
   return 1;
 }
@@ -108,6 +145,9 @@ int main(int argc, char** argv) {
   const denselet::reactor::RealClock clock;
   auto [flags, errors, warnings] =
       ParseFlags(std::span<const char* const>(argv, argv + argc).subspan(1));
+  if (errors.empty() && flags.command == Command::kRun) {
+    return RunAgent(flags, std::move(warnings), clock);
+  }
   PrintErrors(warnings);
   if (!errors.empty()) {
     DiskConfigFiles files;

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -177,6 +178,39 @@ Result<std::string> Read(const std::string& path, size_t bytes_max) {
         .With("read", path);
   }
   return content;
+}
+
+Result<std::string> ReadPipe(const std::string& path, size_t bytes_max, Duration idle_max) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return Failed("read", path);
+  if (!S_ISFIFO(info.st_mode)) {
+    return Error(ErrorCode::kInvalid, "a socket or a device, wanted a file or a pipe")
+        .With("read", path);
+  }
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (!fd) return Failed("read", path);
+  constexpr Duration kWait = Milliseconds(50);
+  constexpr size_t kPieceBytes = 64 << 10;
+  std::string content;
+  for (Duration idle{}; content.size() <= bytes_max;) {
+    // Before anybody has opened the other end there is nothing, and no end either.
+    pollfd ready{.fd = fd.get(), .events = POLLIN, .revents = 0};
+    const int polled = ::poll(&ready, 1, static_cast<int>(kWait / Milliseconds(1)));
+    if (polled < 0 && errno != EINTR) return Failed("read", path);
+    if (polled <= 0) {
+      idle += kWait;
+      if (idle < idle_max) continue;
+      return Error(ErrorCode::kUnavailable, "nobody writes into this pipe").With("read", path);
+    }
+    const size_t had = content.size();
+    content.resize(had + kPieceBytes);
+    const ssize_t got = ::read(fd.get(), content.data() + had, kPieceBytes);
+    content.resize(had + static_cast<size_t>(std::max<ssize_t>(got, 0)));
+    if (got == 0) return content;
+    if (got < 0 && errno != EINTR && errno != EAGAIN) return Failed("read", path);
+  }
+  return Error(ErrorCode::kOverloaded, "more than " + std::to_string(bytes_max) + " bytes")
+      .With("read", path);
 }
 
 Status Replace(const std::string& path, std::string_view content, uint32_t mode,

@@ -10,12 +10,16 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/time.h"
 #include "reactor/api/file_system.h"
 #include "reactor/unique_fd.h"
 
 namespace denselet::reactor::file_calls {
 
 Result<std::string> Read(const std::string& path, size_t bytes_max);
+// Of a pipe with or without a name, to its end; all else is an error. Waits for who writes, but no
+// longer than `idle_max` in all.
+Result<std::string> ReadPipe(const std::string& path, size_t bytes_max, Duration idle_max);
 Status Replace(const std::string& path, std::string_view content, uint32_t mode, Durability);
 Status WriteControl(const std::string& path, std::string_view text);
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <string>
 
 #include "tests/tidy/source_tree.h"
 
@@ -53,6 +55,34 @@ TEST(RandomOrder, NamesThatAreSetToAMapFieldAreFound) {
   EXPECT_EQ(Lines("const auto& d = secret.data();\nfor (auto& e : d) f(e);"), Found{2});
 }
 
+TEST(RandomOrder, AliasesOfTheTypesAreFound) {
+  EXPECT_EQ(Lines("using Labels = google::protobuf::Map<A, B>;\n"
+                  "void F(const Labels& all) {\nfor (auto& e : all) f(e); }"),
+            Found{3});
+  EXPECT_EQ(Lines("void F(kube::Labels& all) {\nfor (auto& e : all) f(e); }",
+                  "using Labels = std::unordered_map<A, B>;"),
+            Found{2});
+  EXPECT_EQ(Lines("using Labels = std::map<A, B>;\n"
+                  "void F(const Labels& all) {\nfor (auto& e : all) f(e); }"),
+            Found{});
+  const auto found = CheckRandomOrder(
+      kFields, "src/a/b.cc", "Labels all;\nfor (auto& e : all) f(e);", "",
+      FindMapAliases("using Other = std::unordered_set<A>;\nusing Labels = Other;"));
+  EXPECT_EQ(found.size(), 1u);
+}
+
+TEST(RandomOrder, ViewsAndAlgorithmsAreFound) {
+  EXPECT_EQ(Lines("for (auto& k : x.labels() | std::views::keys) f(k);"), Found{1});
+  EXPECT_EQ(Lines("auto keys = std::views::keys(x.labels());"), Found{1});
+  EXPECT_EQ(Lines("std::unordered_set<int> seen;\nstd::ranges::for_each(seen, f);"), Found{2});
+  EXPECT_EQ(Lines("std::unordered_set<int> seen;\nauto v = seen | std::ranges::views::keys;"),
+            Found{2});
+  EXPECT_EQ(Lines("auto it = std::begin(x.labels());"), Found{1});
+  EXPECT_EQ(Lines("std::ranges::copy(*x.mutable_data(), out);"), Found{1});
+  EXPECT_EQ(Lines("bool b = std::ranges::any_of(x.labels(), f);"), Found{});
+  EXPECT_EQ(Lines("int a = x.labels() | y;\nstd::ranges::sort(names, x.labels());"), Found{});
+}
+
 TEST(RandomOrder, OtherContainersAreNot) {
   EXPECT_EQ(Lines("for (auto& c : pod.spec().containers()) f(c);"), Found{});
   EXPECT_EQ(Lines("for (const auto* e : Sorted(pod.labels())) f(e);"), Found{});
@@ -79,12 +109,33 @@ TEST(RandomOrder, AnAllowanceWithAReasonExcusesALine) {
   EXPECT_EQ(Lines("int a;  // tidy: allow random-order because it sums"), Found{1});
 }
 
+// Those of the headers that it includes.
+MapAliases Included(const std::string& text, const std::map<std::string, MapAliases>& headers) {
+  constexpr std::string_view kInclude = "#include \"";
+  MapAliases all;
+  for (size_t at = text.find(kInclude); at != text.npos; at = text.find(kInclude, at + 1)) {
+    const size_t begin = at + kInclude.size();
+    const std::string name = text.substr(begin, text.find('"', begin) - begin);
+    for (const std::string& path : {"src/" + name, name}) {
+      const auto found = headers.find(path);
+      if (found != headers.end()) all.insert(found->second.begin(), found->second.end());
+    }
+  }
+  return all;
+}
+
 TEST(RandomOrder, HoldsInThisRepository) {
   const auto table = ReadFile(SourceRoot(), "tests/tidy/map_fields.txt");
   ASSERT_TRUE(table);
   const MapFields fields = ParseMapFields(*table);
   EXPECT_TRUE(fields.contains("labels"));
   std::vector<Violation> violations;
+  std::map<std::string, MapAliases> headers;
+  for (const char* folder : {"src", "tests", "bench"}) {
+    for (const SourceFile& file : ReadCppFiles(SourceRoot(), folder)) {
+      if (file.path.ends_with(".h")) headers[file.path] = FindMapAliases(file.text);
+    }
+  }
   for (const char* folder : {"src", "tests", "bench"}) {
     for (const SourceFile& file : ReadCppFiles(SourceRoot(), folder)) {
       const size_t dot = file.path.rfind('.');
@@ -92,7 +143,8 @@ TEST(RandomOrder, HoldsInThisRepository) {
                               ? ReadFile(SourceRoot(), file.path.substr(0, dot) + ".h")
                               : std::nullopt;
       std::ranges::move(
-          CheckRandomOrder(fields, file.path, file.text, header ? *header : std::string()),
+          CheckRandomOrder(fields, file.path, file.text, header ? *header : std::string(),
+                           Included(file.text, headers)),
           std::back_inserter(violations));
     }
   }

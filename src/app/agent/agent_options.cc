@@ -43,9 +43,10 @@ Result<std::string> NodeNameOf(const ParsedFlags& flags, const AgentSurroundings
   return name;
 }
 
-// As the kubelet: what is no address is ignored, and that is told; two are one of each family.
-Result<std::vector<node::IpAddress>> NodeIpsOf(const std::string& text,
-                                               std::vector<std::string>& warnings) {
+// As the kubelet: what is no address is ignored, and that is told. ValidateFlags has looked at the
+// rest.
+std::vector<node::IpAddress> NodeIpsOf(const std::string& text,
+                                       std::vector<std::string>& warnings) {
   std::vector<node::IpAddress> ips;
   if (text.empty()) return ips;
   for (const std::string_view part : Split(text, ',')) {
@@ -55,15 +56,6 @@ Result<std::vector<node::IpAddress>> NodeIpsOf(const std::string& text,
     } else {
       warnings.push_back("--node-ip: not an address, ignored: " + Quoted(part));
     }
-  }
-  const auto bad = [&](const char* why) {
-    return Error(ErrorCode::kInvalid, why).With("bad --node-ip", Quoted(text));
-  };
-  if (ips.size() > 2 || (ips.size() == 2 && ips[0].family() == ips[1].family())) {
-    return bad("must contain either a single IP or a dual-stack pair of IPs");
-  }
-  if (ips.size() == 2 && (ips[0].IsUnspecified() || ips[1].IsUnspecified())) {
-    return bad("dual-stack node IP cannot include '0.0.0.0' or '::'");
   }
   return ips;
 }
@@ -170,14 +162,12 @@ Result<AgentOptions> MakeAgentOptions(const ParsedFlags& flags, const EffectiveC
   const KubeletConfiguration& config = *effective.kubelet.config;
   const Result<std::string> name = NodeNameOf(flags, around);
   if (!name) return name.error();
-  Result<std::vector<node::IpAddress>> ips = NodeIpsOf(flags.Text("node-ip"), warnings);
-  if (!ips) return ips.error();
   Result<std::vector<int>> cpus = CpusBelow(CPU_SETSIZE, config.reservedsystemcpus());
   if (!cpus) return cpus.error().With("reservedSystemCPUs");
   Result<node::NodeConfig> node = node::MakeNodeConfig(
       config, {.node_name = *name,
                .hostname = *name,
-               .node_ips = *std::move(ips),
+               .node_ips = NodeIpsOf(flags.Text("node-ip"), warnings),
                .external_cloud_provider = flags.Text("cloud-provider") == "external",
                .labels = flags.NodeLabels(),
                .kubelet_version = flags.KubernetesVersion(),

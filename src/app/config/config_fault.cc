@@ -12,8 +12,10 @@ std::string ToString(const ConfigFault& fault) {
 std::string CodecPath(std::string_view path) {
   constexpr std::string_view kGates = "featureGates.";
   if (!path.starts_with(kGates)) return std::string(path);
-  return "featureGates[" + std::string(path.substr(kGates.size())) + "]";
+  return GatePath(path.substr(kGates.size()));
 }
+
+std::string GatePath(std::string_view gate) { return "featureGates[" + std::string(gate) + "]"; }
 
 ConfigFault Locate(const kube::Fault& fault, const Origins& origins) {
   const std::string path = CodecPath(fault.path);

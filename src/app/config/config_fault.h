@@ -22,6 +22,7 @@ std::string ToString(const ConfigFault& fault);
 
 // Gates are keys of a map, whatever who found a fault calls them: "featureGates[EventedPLEG]".
 std::string CodecPath(std::string_view path);
+std::string GatePath(std::string_view gate);
 
 // A fault of a value: it is looked up where that value came from.
 ConfigFault Locate(const kube::Fault& fault, const Origins& origins);

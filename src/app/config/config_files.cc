@@ -48,6 +48,13 @@ Result<std::string> DiskConfigFiles::Read(const std::string& path) {
   return reactor::file_calls::Read(path, kBytesMax);
 }
 
+Result<std::string> DiskConfigFiles::ReadNamed(const std::string& path) {
+  constexpr Duration kIdleMax = Seconds(10);
+  const auto info = reactor::file_calls::StatTarget(path);
+  if (!info || info->kind != reactor::FileInfo::Kind::kOther) return Read(path);
+  return reactor::file_calls::ReadPipe(path, kBytesMax, kIdleMax);
+}
+
 Result<reactor::FileInfo::Kind> DiskConfigFiles::KindOf(const std::string& path) {
   const auto info = reactor::file_calls::Stat(path);
   if (!info) return info.error();

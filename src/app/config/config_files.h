@@ -17,6 +17,8 @@ class ConfigFiles {
 
   // Larger than kBytesMax is an error, and so is what is no file: it may never end.
   virtual Result<std::string> Read(const std::string& path) = 0;
+  // What the command line names may be a pipe too, as a shell makes them of <(...).
+  virtual Result<std::string> ReadNamed(const std::string& path) { return Read(path); }
   // Of the path itself: a link is not followed, unless a slash stands behind it.
   virtual Result<reactor::FileInfo::Kind> KindOf(const std::string& path) = 0;
   // Sorted by name. More than kEntriesMax is an error.
@@ -32,6 +34,7 @@ class ConfigFiles {
 class DiskConfigFiles final : public ConfigFiles {
  public:
   Result<std::string> Read(const std::string& path) override;
+  Result<std::string> ReadNamed(const std::string& path) override;
   Result<reactor::FileInfo::Kind> KindOf(const std::string& path) override;
   Result<std::vector<reactor::DirectoryEntry>> List(const std::string& path) override;
   Result<std::string> WorkingFolder() override;

@@ -139,7 +139,14 @@ void Fill(const JsonSource& source, const MessageSchema* schema, Document& into)
     into.faults.push_back(source.fault());
     return;
   }
-  if (yyjson_is_obj(source.root())) Walker(source, into).Object(source.root(), schema, "", 0);
+  if (yyjson_is_obj(source.root()))
+    return Walker(source, into).Object(source.root(), schema, "", 0);
+  const bool nothing = yyjson_is_null(source.root());
+  into.faults.push_back({.path = {},
+                         .line = nothing ? 0 : source.LineAt(0),
+                         .message = "found " +
+                                    (nothing ? "nothing" : kube::Describe(source.root())) +
+                                    ", wanted an object"});
 }
 
 bool LooksLikeJson(std::string_view text) {
@@ -171,6 +178,13 @@ Document ReadDocument(std::string_view text, const MessageSchema* schema) {
   document.faults = std::move(yaml.faults);
   if (document.faults.empty()) Fill(JsonSource(yaml.text.json, &yaml.text), schema, document);
   return document;
+}
+
+void WarnOfSecondDocument(const Document& document, const std::string& file,
+                          std::vector<std::string>& warnings) {
+  if (document.second_line == 0) return;
+  warnings.push_back(file + ": only the first YAML document is read; what begins on line " +
+                     std::to_string(document.second_line) + " is ignored");
 }
 
 }  // namespace denselet::app

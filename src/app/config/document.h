@@ -39,4 +39,8 @@ struct Document {
 // objects.
 Document ReadDocument(std::string_view text, const kube::MessageSchema* schema);
 
+// The kubelet reads no more than the first either, but says nothing.
+void WarnOfSecondDocument(const Document& document, const std::string& file,
+                          std::vector<std::string>& warnings);
+
 }  // namespace denselet::app

@@ -37,17 +37,37 @@ class Told {
   std::set<std::string, std::less<>> paths_;
 };
 
+// A default is at fault because of another field or gate, which the message names.
+const Origin& OriginOfAnother(std::string_view message, const Origins& origins) {
+  static const Origin kNone;
+  constexpr std::string_view kBetween = " ,:;\"'";
+  for (size_t begin = 0; begin < message.size();) {
+    const size_t end = std::min(message.find_first_of(kBetween, begin), message.size());
+    const std::string_view word = message.substr(begin, end - begin);
+    for (const std::string& path : {std::string(word), GatePath(word)}) {
+      const Origin& origin = origins.Of(path);
+      if (origin.kind != Origin::Kind::kDefault) return origin;
+    }
+    begin = end + 1;
+  }
+  return kNone;
+}
+
 // One fault a value: what could not be decoded is its default now, and its fault is known.
 void AddFaults(const std::vector<kube::Fault>& faults, const Told& told, LoadedConfig& loaded) {
   for (const kube::Fault& fault : faults) {
     ConfigFault located = Locate(fault, loaded.origins);
+    if (located.origin.kind == Origin::Kind::kDefault) {
+      located.origin = OriginOfAnother(located.message, loaded.origins);
+    }
     if (!told.Contains(located.path)) loaded.faults.push_back(std::move(located));
   }
 }
 
 void Validate(LoadedConfig& loaded, ApiAccess api) {
   if (!loaded.complete) return;
-  AddFaults(ValidateConfig(*loaded.config, loaded.gates, api), Told(loaded.faults), loaded);
+  AddFaults(ValidateConfig(*loaded.config, loaded.gates, api, &loaded.origins), Told(loaded.faults),
+            loaded);
 }
 
 Machine CheckMachine(LoadedConfig& loaded, ConfigFiles& files) {
@@ -80,20 +100,135 @@ void Arrange(size_t further, std::vector<ConfigFault>& faults) {
       {.origin = {}, .path = {}, .message = "and " + std::to_string(further) + " more"});
 }
 
+void Append(const std::vector<std::string>& lines, std::vector<std::string>& into) {
+  into.insert(into.end(), lines.begin(), lines.end());
+}
+
+EffectiveConfig LoadAll(const ParsedFlags& flags, ApiAccess api, ConfigFiles& files) {
+  EffectiveConfig effective;
+  effective.kubelet = LoadConfig(flags, files);
+  Validate(effective.kubelet, api);
+  effective.own = LoadSettings(flags, files);
+  return effective;
+}
+
+// Of both together.
+void Conclude(const ParsedFlags& flags, EffectiveConfig& effective) {
+  effective.faults = effective.kubelet.faults;
+  effective.faults.insert(effective.faults.end(), effective.own.faults.begin(),
+                          effective.own.faults.end());
+  Arrange(effective.kubelet.further_faults, effective.faults);
+  effective.warnings = effective.kubelet.warnings;
+  Append(effective.own.warnings, effective.warnings);
+  if (!effective.faults.empty()) return;
+  Append(ConfigWarnings(*effective.kubelet.config), effective.warnings);
+  Append(FieldWarnings(effective.kubelet), effective.warnings);
+  Append(FlagWarnings(flags), effective.warnings);
+  Append(SettingWarnings(effective.own), effective.warnings);
+  effective.warnings.push_back(AbsentDefaults());
+}
+
+// Of `config check`: whether there will be an API server is known only to who says so.
+ApiAccess ApiAccessSaid(const ParsedFlags& flags) {
+  return flags.Has("kubeconfig") ? ApiAccessOf(flags) : ApiAccess::kUnknown;
+}
+
 struct FileVerdict {
   std::vector<ConfigFault> faults;
   std::vector<std::string> warnings;
+  std::string good = "ok";  // what is said where there is no fault
 };
 
-FileVerdict CheckText(const std::string& text, const std::string& name, const ParsedFlags& flags) {
-  const kube::TypeMeta type = ReadDocument(text, nullptr).type;
-  if (type.api_version == kSettingsApiVersion || type.kind == kSettingsKind) {
-    return {.faults = LoadSettingsText(text, name).faults, .warnings = {}};
-  }
-  LoadedConfig loaded = LoadConfigText(text, name, flags);
-  Validate(loaded, flags.Has("kubeconfig") ? ApiAccessOf(flags) : ApiAccess::kUnknown);
+FileVerdict VerdictOn(LoadedConfig loaded) {
   Arrange(loaded.further_faults, loaded.faults);
   return {.faults = std::move(loaded.faults), .warnings = std::move(loaded.warnings)};
+}
+
+// Behind the name of the file that they are about.
+void AddWarnings(const std::string& file, const std::vector<std::string>& warnings,
+                 FileVerdict& verdict) {
+  if (!verdict.faults.empty()) return;
+  for (const std::string& warning : warnings) verdict.warnings.push_back(file + ": " + warning);
+}
+
+FileVerdict CheckDropIn(const std::string& text, const std::string& name,
+                        const ParsedFlags& flags) {
+  LoadedConfig loaded = LoadDropInText(text, name, flags);
+  const std::vector<std::string> support = FieldWarnings(loaded);
+  FileVerdict verdict = VerdictOn(std::move(loaded));
+  AddWarnings(name, support, verdict);
+  verdict.good =
+      "ok as a drop-in; whether it fits, config check --config FILE --config-dir FOLDER tells";
+  return verdict;
+}
+
+FileVerdict CheckSettings(const std::string& text, const std::string& name) {
+  LoadedSettings own = LoadSettingsText(text, name);
+  FileVerdict verdict{.faults = own.faults, .warnings = own.warnings};
+  Arrange(0, verdict.faults);
+  AddWarnings(name, SettingWarnings(own), verdict);
+  return verdict;
+}
+
+FileVerdict CheckConfig(const std::string& text, const std::string& name,
+                        const ParsedFlags& flags) {
+  LoadedConfig loaded = LoadConfigText(text, name, flags);
+  Validate(loaded, ApiAccessSaid(flags));
+  std::vector<std::string> more = ConfigWarnings(*loaded.config);
+  Append(FieldWarnings(loaded), more);
+  FileVerdict verdict = VerdictOn(std::move(loaded));
+  AddWarnings(name, more, verdict);
+  return verdict;
+}
+
+bool AreSettings(const std::string& text) {
+  const kube::TypeMeta type = ReadDocument(text, nullptr).type;
+  return type.api_version == kSettingsApiVersion || type.kind == kSettingsKind;
+}
+
+// Given by its name alone, or by --config.
+enum class Given : uint8_t { kAsFile, kAsConfig, kAsSettings };
+
+FileVerdict CheckText(const std::string& text, const std::string& name, Given given,
+                      const ParsedFlags& flags) {
+  if (given == Given::kAsSettings) return CheckSettings(text, name);
+  if (given == Given::kAsConfig) return CheckConfig(text, name, flags);
+  if (AreSettings(text)) return CheckSettings(text, name);
+  return name.ends_with(".conf") ? CheckDropIn(text, name, flags) : CheckConfig(text, name, flags);
+}
+
+void Tell(const FileVerdict& verdict, const std::string& name, CommandResult& result) {
+  for (const std::string& warning : verdict.warnings) {
+    result.errors.push_back("Warning: " + warning);
+  }
+  for (const ConfigFault& fault : verdict.faults) {
+    result.errors.push_back("Error: " + ToString(fault));
+  }
+  if (verdict.faults.empty()) {
+    result.output += name + ": " + verdict.good + "\n";
+  } else {
+    result.exit_code = 1;
+  }
+}
+
+void CheckFile(const std::string& name, Given given, const ParsedFlags& flags, ConfigFiles& files,
+               CommandResult& result) {
+  const auto text = files.ReadNamed(name);
+  if (text) return Tell(CheckText(*text, name, given, flags), name, result);
+  result.errors.push_back("Error: " + text.error().message());
+  result.exit_code = 1;
+}
+
+// What the file and the drop-ins make together, and our own settings beside it.
+void CheckMerged(const ParsedFlags& flags, ConfigFiles& files, CommandResult& result) {
+  EffectiveConfig effective = LoadAll(flags, ApiAccessSaid(flags), files);
+  Conclude(flags, effective);
+  std::string name;
+  for (const std::string_view flag : {"config", "config-dir", "denselet-config"}) {
+    if (flags.Text(flag).empty()) continue;
+    name += (name.empty() ? "" : " with ") + flags.Text(flag);
+  }
+  Tell({.faults = effective.faults, .warnings = effective.warnings}, name, result);
 }
 
 }  // namespace
@@ -103,59 +238,34 @@ ApiAccess ApiAccessOf(const ParsedFlags& flags) {
 }
 
 EffectiveConfig LoadEffectiveConfig(const ParsedFlags& flags, ApiAccess api, ConfigFiles& files) {
-  EffectiveConfig effective;
-  effective.kubelet = LoadConfig(flags, files);
-  Validate(effective.kubelet, api);
+  EffectiveConfig effective = LoadAll(flags, api, files);
   if (api != ApiAccess::kUnknown && effective.kubelet.complete) {
     effective.machine = CheckMachine(effective.kubelet, files);
   }
-  effective.own = LoadSettings(flags, files);
-  effective.faults = effective.kubelet.faults;
-  effective.faults.insert(effective.faults.end(), effective.own.faults.begin(),
-                          effective.own.faults.end());
-  Arrange(effective.kubelet.further_faults, effective.faults);
-  effective.warnings = effective.kubelet.warnings;
-  if (!effective.faults.empty()) return effective;
-  for (const auto& more : {ConfigWarnings(*effective.kubelet.config),
-                           SupportWarnings(effective.kubelet, effective.own, flags)}) {
-    effective.warnings.insert(effective.warnings.end(), more.begin(), more.end());
-  }
+  Conclude(flags, effective);
   return effective;
 }
 
 CommandResult CheckConfigFiles(const ParsedFlags& flags, ConfigFiles& files) {
   CommandResult result;
-  std::vector<std::string> names;
-  for (const std::string_view flag : {"config", "denselet-config"}) {
-    if (!flags.Text(flag).empty()) names.push_back(flags.Text(flag));
+  const std::string config = flags.Text("config"), own = flags.Text("denselet-config");
+  const bool merged = !flags.Text("config-dir").empty();
+  if (!merged && config.empty() && own.empty() && flags.files.empty()) {
+    return {
+        .output = {}, .errors = {"Error: config check needs at least one file"}, .exit_code = 1};
   }
-  names.insert(names.end(), flags.files.begin(), flags.files.end());
-  const auto refuse = [](std::string why) {
-    return CommandResult{.output = {}, .errors = {"Error: " + why}, .exit_code = 1};
-  };
-  if (flags.Has("config-dir")) {
-    return refuse("config check looks at each file by itself; config print takes --config-dir");
+  if (merged) {
+    CheckMerged(flags, files, result);
+  } else {
+    if (!config.empty()) CheckFile(config, Given::kAsConfig, flags, files, result);
+    if (!own.empty()) CheckFile(own, Given::kAsSettings, flags, files, result);
   }
-  if (names.empty()) return refuse("config check needs at least one file");
-  for (const std::string& name : names) {
-    const auto text = files.Read(name);
-    if (!text) {
-      result.errors.push_back("Error: " + text.error().message());
-      result.exit_code = 1;
-      continue;
-    }
-    const FileVerdict verdict = CheckText(*text, name, flags);
-    for (const std::string& warning : verdict.warnings) {
-      result.errors.push_back("Warning: " + warning);
-    }
-    for (const ConfigFault& fault : verdict.faults) {
-      result.errors.push_back("Error: " + ToString(fault));
-    }
-    if (verdict.faults.empty()) {
-      result.output += name + ": ok\n";
-    } else {
-      result.exit_code = 1;
-    }
+  for (const std::string& name : flags.files) {
+    CheckFile(name, Given::kAsFile, flags, files, result);
+  }
+  if (merged) return result;
+  for (const std::string& warning : FlagWarnings(flags)) {
+    result.errors.push_back("Warning: " + warning);
   }
   return result;
 }

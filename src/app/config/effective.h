@@ -32,7 +32,8 @@ struct CommandResult {
   int exit_code = 0;
 };
 
-// `denselet config check FILE...`: each file by itself, of either kind, with flags over it.
+// `denselet config check FILE...`: each file by itself, of either kind or a drop-in, with flags
+// over it. With --config-dir, what --config and the drop-ins make together.
 CommandResult CheckConfigFiles(const ParsedFlags& flags, ConfigFiles& files);
 // `denselet config print`, with --output yaml or json.
 CommandResult PrintEffectiveConfig(const ParsedFlags& flags, ConfigFiles& files);

@@ -1,5 +1,7 @@
 #include "app/config/load.h"
 
+#include <algorithm>
+
 #include "app/config/defaults.h"
 #include "app/config/load_steps.h"
 #include "app/config/path_text.h"
@@ -54,17 +56,39 @@ void ApplyFlagsOver(const ParsedFlags& flags, LoadedConfig& into) {
   AddGates(of_files, *into.config);
 }
 
+// What could not be decoded is a default now, and its fault is known. A flag's value counts.
+bool IsToldOf(const std::string& gate, const LoadedConfig& loaded) {
+  const std::string path = GatePath(gate);
+  if (loaded.origins.Of(path).kind == Origin::Kind::kFlag) return false;
+  return std::ranges::find(loaded.faults, path, &ConfigFault::path) != loaded.faults.end();
+}
+
+// Who set the gate, or who else brought about what is wrong with it.
+ConfigFault LocateGate(const kube::Fault& fault, const LoadedConfig& loaded) {
+  constexpr std::string_view kGates = "featureGates.";
+  ConfigFault located = Locate(fault, loaded.origins);
+  const std::string_view gate = std::string_view(fault.path).substr(kGates.size());
+  for (const std::string& setting : SettingsBehind(gate, loaded.gate_settings)) {
+    const Origin& origin = loaded.origins.Of(GatePath(setting));
+    if (origin.kind == Origin::Kind::kDefault) continue;
+    located.origin = origin;
+    break;
+  }
+  return located;
+}
+
 void SetGates(LoadedConfig& into) {
   into.gate_settings = SettingsOf(*into.config);
+  std::erase_if(into.gate_settings, [&](const auto& gate) { return IsToldOf(gate.first, into); });
   FeatureGates::Report report = into.gates.Set(into.gate_settings);
-  AddFaults(report.faults, into);
+  for (const kube::Fault& fault : report.faults) into.faults.push_back(LocateGate(fault, into));
   for (std::string& warning : report.warnings) into.warnings.push_back(std::move(warning));
 }
 
 void LoadFile(const std::string& name, ConfigFiles& files, const GateSettings& flag_gates,
               LoadedConfig& into) {
   const Origin origin{.kind = Origin::Kind::kFile, .name = name};
-  const auto text = files.Read(name);
+  const auto text = files.ReadNamed(name);
   if (!text) {
     into.faults.push_back({.origin = {}, .path = {}, .message = text.error().message()});
     into.complete = false;
@@ -115,6 +139,16 @@ LoadedConfig LoadConfigText(std::string_view text, const std::string& name,
   AddFaults(applied.faults, loaded);
   AddFaults(ValidateFlags(flags), loaded);
   SetGates(loaded);
+  return loaded;
+}
+
+LoadedConfig LoadDropInText(std::string_view text, const std::string& name,
+                            const ParsedFlags& flags) {
+  LoadedConfig loaded;
+  SetDefaults(FeatureGates(), Enforcement::kAbsent, *loaded.config);
+  KubeletConfiguration of_flags;
+  ApplyFlags(flags, of_flags);
+  MergeDropInText(text, name, SettingsOf(of_flags), loaded);
   return loaded;
 }
 

@@ -46,6 +46,11 @@ LoadedConfig LoadConfig(const ParsedFlags& flags, ConfigFiles& files);
 LoadedConfig LoadConfigText(std::string_view text, const std::string& name,
                             const ParsedFlags& flags = {});
 
+// One drop-in over the defaults and under the flags: it is half a configuration, so it is to be
+// read and not to be validated.
+LoadedConfig LoadDropInText(std::string_view text, const std::string& name,
+                            const ParsedFlags& flags = {});
+
 inline constexpr std::string_view kConfigApiVersion = "kubelet.config.k8s.io/v1beta1";
 inline constexpr std::string_view kConfigKind = "KubeletConfiguration";
 

@@ -86,14 +86,6 @@ void WarnOfExtras(const kube::DecodeReport& report, const Document& document, co
   }
 }
 
-// The kubelet reads no more either, but says nothing.
-void WarnOfSecondDocument(const Document& document, const Origin& file, LoadedConfig& into) {
-  if (document.second_line == 0) return;
-  into.warnings.push_back(file.name +
-                          ": only the first YAML document is read; what begins on line " +
-                          std::to_string(document.second_line) + " is ignored");
-}
-
 void TakeOrigins(const Document& document, const Origin& file, Origins& origins) {
   for (const Document::Value& value : document.values) {
     Origin origin = file;
@@ -140,14 +132,14 @@ void SetDefaultsOver(const Document& document, const GateSettings& flag_gates, L
 
 // Its JSON, checked as far as it can be before it is merged: what it says wrongly a later one may
 // set right.
-Result<Document> ReadDropIn(const std::string& text, const Origin& file, LoadedConfig& into) {
+Result<Document> ReadDropIn(std::string_view text, const Origin& file, LoadedConfig& into) {
   const Error refused(ErrorCode::kInvalid, file.name);
   if (text.empty()) {
     GiveUp(file, "the file is empty", into);
     return refused;
   }
   Document document = ReadDocument(text, &Schema());
-  WarnOfSecondDocument(document, file, into);
+  WarnOfSecondDocument(document, file.name, into.warnings);
   AddFaults(document.faults, file, into);
   AddFaults(document.twice, file, into);
   if (!document.faults.empty() || !CheckType(document, file, into)) return refused;
@@ -159,6 +151,33 @@ Result<Document> ReadDropIn(const std::string& text, const Origin& file, LoadedC
                 [](const kube::Fault& extra) { return IsOtherSpelling(Schema(), extra.path); });
   WarnOfExtras(report, document, file, into);
   return document;
+}
+
+Origin DropInOf(const std::string& name) { return {.kind = Origin::Kind::kDropIn, .name = name}; }
+
+// Into `json`. A drop-in that is refused is left out; false: there is nothing to go on with.
+bool MergeDropIn(std::string_view text, const Origin& file, std::string& json, LoadedConfig& into) {
+  const auto document = ReadDropIn(text, file, into);
+  if (!document) return true;
+  auto merged = kube::ApplyJsonMergePatch(json, document->json);
+  if (!merged) {
+    GiveUp(file, merged.error().message(), into);
+    return false;
+  }
+  json = *std::move(merged);
+  TakeOrigins(*document, file, into.origins);
+  return true;
+}
+
+void DecodeMerged(const std::string& text, const GateSettings& flag_gates, LoadedConfig& into) {
+  auto merged = kube::Json::Parse(text);
+  if (!merged) return GiveUp({}, merged.error().message(), into);
+  FoldNames(Schema(), *merged, into.origins);
+  const std::string json = merged->ToString();
+  const kube::DecodeReport report = kube::DecodeJson(json, *into.config, kAllThatCan);
+  for (const kube::Fault& fault : report.faults) into.faults.push_back(Locate(fault, into.origins));
+  into.further_faults += report.further_faults;
+  SetDefaultsOver(ReadDocument(json, &Schema()), flag_gates, into);
 }
 
 }  // namespace
@@ -177,7 +196,7 @@ void DecodeConfigFile(std::string_view text, const Origin& file, const GateSetti
   if (text.empty()) return GiveUp(file, "the file is empty", into);
   const Document document = ReadDocument(text, &Schema());
   AddFaults(document.faults, file, into);
-  WarnOfSecondDocument(document, file, into);
+  WarnOfSecondDocument(document, file.name, into.warnings);
   into.complete = document.faults.empty() && CheckType(document, file, into);
   if (!into.complete) return;
 
@@ -220,27 +239,20 @@ void MergeDropIns(const std::string& folder, ConfigFiles& files, const GateSetti
 
   std::string json = kube::EncodeJson(*into.config, Type());
   for (const std::string& name : found->files) {
-    const Origin file{.kind = Origin::Kind::kDropIn, .name = name};
     const auto text = files.Read(name);
     if (!text) {
       GiveUp({}, text.error().message(), into);
-      continue;
+    } else if (!MergeDropIn(*text, DropInOf(name), json, into)) {
+      return;
     }
-    const auto document = ReadDropIn(*text, file, into);
-    if (!document) continue;
-    auto merged = kube::ApplyJsonMergePatch(json, document->json);
-    if (!merged) return GiveUp(file, merged.error().message(), into);
-    json = *std::move(merged);
-    TakeOrigins(*document, file, into.origins);
   }
-  auto merged = kube::Json::Parse(json);
-  if (!merged) return GiveUp({}, merged.error().message(), into);
-  FoldNames(Schema(), *merged, into.origins);
-  json = merged->ToString();
-  const kube::DecodeReport report = kube::DecodeJson(json, *into.config, kAllThatCan);
-  for (const kube::Fault& fault : report.faults) into.faults.push_back(Locate(fault, into.origins));
-  into.further_faults += report.further_faults;
-  SetDefaultsOver(ReadDocument(json, &Schema()), flag_gates, into);
+  DecodeMerged(json, flag_gates, into);
+}
+
+void MergeDropInText(std::string_view text, const std::string& name, const GateSettings& flag_gates,
+                     LoadedConfig& into) {
+  std::string json = kube::EncodeJson(*into.config, Type());
+  if (MergeDropIn(text, DropInOf(name), json, into)) DecodeMerged(json, flag_gates, into);
 }
 
 }  // namespace denselet::app

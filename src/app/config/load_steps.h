@@ -19,5 +19,7 @@ void ResolvePaths(std::string_view folder, kube::config::KubeletConfiguration& c
 
 void MergeDropIns(const std::string& folder, ConfigFiles& files, const GateSettings& flag_gates,
                   LoadedConfig& into);
+void MergeDropInText(std::string_view text, const std::string& name, const GateSettings& flag_gates,
+                     LoadedConfig& into);
 
 }  // namespace denselet::app

@@ -54,11 +54,23 @@ const Origin& Origins::Of(std::string_view path) const {
 
 const Origin& Origins::Nearest(std::string_view path) const {
   static const Origin kNone;
-  for (; !path.empty(); path = Outer(path)) {
+  // A field that nobody wrote is a default, whatever stands beside it.
+  const bool entry = path.find('[') != path.npos;
+  for (bool itself = true; !path.empty(); path = Outer(path), itself = false) {
     if (const auto it = by_path_.find(path); it != by_path_.end()) return it->second;
-    if (const auto it = mentioned_.find(path); it != mentioned_.end()) return it->second;
+    const auto around = mentioned_.find(path);
+    if ((itself || entry) && around != mentioned_.end()) return around->second;
   }
   return kNone;
+}
+
+bool Origins::Touched(const std::string& path) const {
+  if (Of(path).kind != Origin::Kind::kDefault) return true;
+  for (auto it = by_path_.lower_bound(path); it != by_path_.end() && it->first.starts_with(path);
+       ++it) {
+    if (LiesIn(it->first, path)) return true;
+  }
+  return false;
 }
 
 }  // namespace denselet::app

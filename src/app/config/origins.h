@@ -33,8 +33,11 @@ class Origins {
   void Forget(const std::string& path);
 
   const Origin& Of(std::string_view path) const;
-  // For messages: the value's origin, or the nearest place around it that somebody wrote.
+  // For messages: the value's origin; of an entry of a list or a map also the nearest place around
+  // it that somebody wrote.
   const Origin& Nearest(std::string_view path) const;
+  // Whether somebody set it, or anything in it.
+  bool Touched(const std::string& path) const;
 
   using Map = std::map<std::string, Origin, std::less<>>;
   // Those that were set, with their paths.

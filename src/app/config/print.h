@@ -1,4 +1,7 @@
 // The configuration that holds, for people and for programs.
+//
+// As JSON it is what the kubelet shows, but for one thing: a header of staticPodURLHeader that is
+// null is shown as an empty list, since the message holds no difference.
 #pragma once
 
 #include <string>

@@ -7,6 +7,7 @@
 
 #include "app/config/document.h"
 #include "app/config/path_text.h"
+#include "app/flags/flag_value.h"
 
 namespace denselet::app {
 namespace {
@@ -38,8 +39,8 @@ Refusal TakeShards(const std::string& json, DenseletSettings& into) {
   uint32_t shards = 0;
   const char* end = json.data() + json.size();
   const auto [stop, error] = std::from_chars(json.data(), end, shards);
-  if (error != std::errc() || stop != end || shards > DenseletSettings::kShardsMax) {
-    return "a number, 0 to " + std::to_string(DenseletSettings::kShardsMax);
+  if (error != std::errc() || stop != end || shards > kShardsMax) {
+    return "a number, 0 to " + std::to_string(kShardsMax);
   }
   into.shards = shards;
   return std::nullopt;
@@ -132,7 +133,12 @@ void TakeValue(const Document::Value& value, const Origin& file, LoadedSettings&
 
 void TakeFile(std::string_view text, const std::string& name, LoadedSettings& into) {
   const Origin file{.kind = Origin::Kind::kFile, .name = name};
+  if (text.empty()) {
+    into.faults.push_back({.origin = file, .path = {}, .message = "the file is empty"});
+    return;
+  }
   const Document document = ReadDocument(text, nullptr);
+  WarnOfSecondDocument(document, name, into.warnings);
   for (const auto& fault : document.faults) into.faults.push_back(InFile(fault, file));
   for (const auto& fault : document.twice) into.faults.push_back(InFile(fault, file));
   if (!document.faults.empty()) return;
@@ -179,7 +185,7 @@ LoadedSettings LoadSettings(const ParsedFlags& flags, ConfigFiles& files) {
   LoadedSettings loaded;
   loaded.settings.journal = JoinPath(flags.Text("root-dir"), "denselet/journal");
   if (const std::string name = flags.Text("denselet-config"); !name.empty()) {
-    const auto text = files.Read(name);
+    const auto text = files.ReadNamed(name);
     if (text) {
       TakeFile(*text, name, loaded);
     } else {

@@ -22,8 +22,6 @@ struct DenseletSettings {
   std::string journal;  // file
   Duration pleg_relist_period = Minutes(5);
   Duration pleg_fallback_relist_period = Seconds(1);
-
-  static constexpr uint32_t kShardsMax = 1024;
 };
 
 // As ChooseReactor wants it: nothing for the best there is.
@@ -40,6 +38,7 @@ struct LoadedSettings {
   DenseletSettings settings;
   Origins origins;
   std::vector<ConfigFault> faults;  // with any, the settings are not to be used
+  std::vector<std::string> warnings;
 
   // All of them, in the order of the file.
   std::vector<ShownSetting> Shown() const;

@@ -1,13 +1,9 @@
 #include "app/config/support.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
-#include "app/config/defaults.h"
-#include "app/config/document.h"
 #include "app/flags/flag_table.h"
-#include "kube/api/codec/codec.h"
 #include "kube/api/codec/schema.h"
 #include "kube/api/types.h"
 
@@ -31,7 +27,7 @@ constexpr std::string_view kHave[] = {
     "cpuCFSQuota",
     "cpuCFSQuotaPeriod",
     "crashLoopBackOff.maxContainerRestartPeriod",
-    "enableServer",  // only "false" differs from the default, and there is none
+    "enableServer",  // with "false" alone: see Have
     "eventBurst",
     "eventRecordQPS",
     "failCgroupV1",
@@ -117,33 +113,29 @@ bool IsOneOf(std::string_view path, std::span<const std::string_view> fields) {
       fields, [&](std::string_view field) { return path == field || LiesIn(path, field); });
 }
 
-using Values = std::map<std::string, std::string>;
-
-Values ValuesOf(const KubeletConfiguration& config) {
-  Values values;
-  const auto& schema = kube::SchemaOf(*KubeletConfiguration::descriptor());
-  for (const Document::Value& value : ReadDocument(kube::EncodeJson(config), &schema).values) {
-    if (value.kind == Document::Value::Kind::kScalar) values[value.path] = value.json;
+// All fields that hold values; of lists and maps not what is in them.
+void Collect(const kube::MessageSchema& schema, const std::string& path,
+             std::set<std::string>& into) {
+  for (const kube::FieldSchema& field : schema.fields) {
+    const std::string inner = path.empty() ? field.name : path + "." + field.name;
+    if (field.shape != kube::Shape::kMessage || field.repeats != kube::Repeats::kOnce) {
+      into.insert(inner);
+    } else {
+      Collect(*field.message, field.inlined ? path : inner, into);
+    }
   }
-  return values;
 }
 
-// Of the field: what is in its lists and maps does not count one by one.
-std::string FieldOf(const std::string& path) { return path.substr(0, path.find('[')); }
-
-std::set<std::string> Differing(const Values& a, const Values& b) {
+std::set<std::string> AllFields() {
   std::set<std::string> fields;
-  for (const auto& [path, value] : a) {
-    const auto other = b.find(path);
-    if (other == b.end() || other->second != value) fields.insert(FieldOf(path));
-  }
+  Collect(kube::SchemaOf(*KubeletConfiguration::descriptor()), "", fields);
   return fields;
 }
 
-bool SomebodySet(const std::string& field, const Origins& origins) {
-  return std::ranges::any_of(origins.all(), [&](const auto& entry) {
-    return entry.first == field || LiesIn(entry.first, field) || LiesIn(field, entry.first);
-  });
+// There is no server, so only who wants none gets what they want.
+bool Have(const std::string& field, const KubeletConfiguration& config) {
+  if (field == "enableServer") return !config.enableserver();
+  return IsOneOf(field, kHave);
 }
 
 std::string Joined(const std::vector<std::string>& names) {
@@ -152,17 +144,17 @@ std::string Joined(const std::vector<std::string>& names) {
   return text;
 }
 
+void Add(std::string_view what, const std::vector<std::string>& names,
+         std::vector<std::string>& warnings) {
+  if (!names.empty()) warnings.push_back(std::string(what) + Joined(names));
+}
+
 }  // namespace
 
 FieldsWithoutEffect FindFieldsWithoutEffect(const LoadedConfig& loaded) {
-  KubeletConfiguration defaults;
-  SetDefaults(FeatureGates(), Enforcement::kAbsent, defaults);
-  const Values ours = ValuesOf(*loaded.config), theirs = ValuesOf(defaults);
-  std::set<std::string> fields = Differing(ours, theirs);
-  fields.merge(Differing(theirs, ours));
   FieldsWithoutEffect found;
-  for (const std::string& field : fields) {
-    if (IsOneOf(field, kHave) || !SomebodySet(field, loaded.origins)) continue;
+  for (const std::string& field : AllFields()) {
+    if (!loaded.origins.Touched(field) || Have(field, *loaded.config)) continue;
     auto& list = IsOneOf(field, kDead)   ? found.dead
                  : IsOneOf(field, kTold) ? found.told
                                          : found.missing;
@@ -190,24 +182,36 @@ std::vector<std::string> FindSettingsWithoutEffect(const LoadedSettings& own) {
   return found;
 }
 
-std::vector<std::string> SupportWarnings(const LoadedConfig& loaded, const LoadedSettings& own,
-                                         const ParsedFlags& flags) {
+std::vector<std::string> FieldWarnings(const LoadedConfig& loaded) {
   std::vector<std::string> warnings;
-  const auto add = [&](std::string_view what, const std::vector<std::string>& names) {
-    if (!names.empty()) warnings.push_back(std::string(what) + Joined(names));
-  };
   const FieldsWithoutEffect found = FindFieldsWithoutEffect(loaded);
-  add("these fields have no effect, in the kubelet neither: ", found.dead);
-  add("of these fields the node's status tells, but nothing else comes of them yet: ", found.told);
-  add("this version of denselet does not heed these fields yet: ", found.missing);
-  add("this version of denselet does not heed these feature gates yet: ",
-      GatesWithoutEffect(loaded.gate_settings));
-  const FlagsWithoutEffect of_flags = FindFlagsWithoutEffect(flags);
-  add("these flags have no effect, in the kubelet neither: ", of_flags.dead);
-  add("this version of denselet does not heed these flags yet: ", of_flags.missing);
-  add("this version of denselet does not heed these settings of its own yet: ",
-      FindSettingsWithoutEffect(own));
+  Add("these fields have no effect, in the kubelet neither: ", found.dead, warnings);
+  Add("of these fields the node's status tells, but nothing else comes of them yet: ", found.told,
+      warnings);
+  Add("this version of denselet does not heed these fields yet: ", found.missing, warnings);
+  Add("this version of denselet does not heed these feature gates yet: ",
+      GatesWithoutEffect(loaded.gate_settings), warnings);
   return warnings;
+}
+
+std::vector<std::string> FlagWarnings(const ParsedFlags& flags) {
+  std::vector<std::string> warnings;
+  const FlagsWithoutEffect found = FindFlagsWithoutEffect(flags);
+  Add("these flags have no effect, in the kubelet neither: ", found.dead, warnings);
+  Add("this version of denselet does not heed these flags yet: ", found.missing, warnings);
+  return warnings;
+}
+
+std::vector<std::string> SettingWarnings(const LoadedSettings& own) {
+  std::vector<std::string> warnings;
+  Add("this version of denselet does not heed these settings of its own yet: ",
+      FindSettingsWithoutEffect(own), warnings);
+  return warnings;
+}
+
+std::string AbsentDefaults() {
+  return "of what the defaults turn on, this version of denselet has none yet: HTTP servers, "
+         "eviction, cgroups of pods, rotation of container logs, garbage collection of images";
 }
 
 std::vector<std::string> DeadFields() { return {std::begin(kDead), std::end(kDead)}; }

@@ -10,9 +10,9 @@
 
 namespace denselet::app {
 
-// Paths of fields that differ from their default because somebody set them: the kubelet ignores the
-// first (docs/compat/config.md, Lx = N), and so do we; the second show in the node's status, and no
-// more; the third we do not have yet.
+// Paths of fields that somebody set, be it to the default, which they then rely on: the kubelet
+// ignores the first (docs/compat/config.md, Lx = N), and so do we; the second show in the node's
+// status, and no more; the third we do not have yet.
 struct FieldsWithoutEffect {
   std::vector<std::string> dead;
   std::vector<std::string> told;
@@ -30,9 +30,12 @@ FlagsWithoutEffect FindFlagsWithoutEffect(const ParsedFlags& flags);
 // Of denselet's own, in its file.
 std::vector<std::string> FindSettingsWithoutEffect(const LoadedSettings& own);
 
-// At most one line for each of them, and one for gates.
-std::vector<std::string> SupportWarnings(const LoadedConfig& loaded, const LoadedSettings& own,
-                                         const ParsedFlags& flags);
+// At most one line for each list above, and one for gates.
+std::vector<std::string> FieldWarnings(const LoadedConfig& loaded);
+std::vector<std::string> FlagWarnings(const ParsedFlags& flags);
+std::vector<std::string> SettingWarnings(const LoadedSettings& own);
+// What nobody has to ask for, and is not there.
+std::string AbsentDefaults();
 
 // For tests: the names in the lists.
 std::vector<std::string> DeadFields();

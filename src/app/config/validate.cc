@@ -61,7 +61,13 @@ void ConfigRules::Add(std::string path, std::string message) {
 }
 
 void ConfigRules::Wanted(std::string path, const std::string& found, std::string_view wanted) {
-  Add(std::move(path), "found " + found + ", wanted " + std::string(wanted));
+  std::string message = Found(path, found) + ", wanted " + std::string(wanted);
+  Add(std::move(path), std::move(message));
+}
+
+std::string ConfigRules::Found(const std::string& path, const std::string& value) const {
+  const bool is_default = origins_ != nullptr && origins_->Of(path).kind == Origin::Kind::kDefault;
+  return "found " + value + (is_default ? " (the default)" : "");
 }
 
 void ConfigRules::InRange(std::string path, int64_t value, int64_t least, int64_t most) {
@@ -86,8 +92,9 @@ void ConfigRules::OneOf(std::string path, const std::string& value, Words allowe
 
 void ConfigRules::NeedsGate(std::string path, const std::string& found, std::string_view gate) {
   if (gates_.Enabled(gate)) return;
-  Add(std::move(path),
-      "found " + found + ", which needs the feature gate " + std::string(gate) + " to be on");
+  std::string message =
+      Found(path, found) + ", which needs the feature gate " + std::string(gate) + " to be on";
+  Add(std::move(path), std::move(message));
 }
 
 void ConfigRules::Numbers() {
@@ -170,12 +177,14 @@ void ConfigRules::Server() {
 }
 
 void ConfigRules::WebhookAccess() {
-  constexpr std::string_view kWanted = " without --kubeconfig, wanted ";
+  const auto refuse = [&](const std::string& path, const std::string& found, const char* wanted) {
+    Add(path, Found(path, found) + " without --kubeconfig, wanted " + wanted);
+  };
   if (config_.authentication().webhook().enabled()) {
-    Add("authentication.webhook.enabled", "found true" + std::string(kWanted) + "false");
+    refuse("authentication.webhook.enabled", "true", "false");
   }
   if (config_.authorization().mode() == "Webhook") {
-    Add("authorization.mode", "found \"Webhook\"" + std::string(kWanted) + "\"AlwaysAllow\"");
+    refuse("authorization.mode", "\"Webhook\"", "\"AlwaysAllow\"");
   }
 }
 
@@ -230,8 +239,9 @@ void ConfigRules::Tracing() {
 }
 
 std::vector<kube::Fault> ValidateConfig(const kube::config::KubeletConfiguration& config,
-                                        const FeatureGates& gates, ApiAccess api) {
-  ConfigRules rules(config, gates);
+                                        const FeatureGates& gates, ApiAccess api,
+                                        const Origins* origins) {
+  ConfigRules rules(config, gates, origins);
   rules.Numbers();
   rules.Server();
   rules.Names();

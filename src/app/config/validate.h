@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/config/origins.h"
 #include "app/features/feature_gates.h"
 #include "kube/api/fault.h"
 #include "kube/api/fwd.h"
@@ -15,9 +16,11 @@ namespace denselet::app {
 // Whether there is an API server that could be asked.
 enum class ApiAccess : uint8_t { kUnknown, kNone, kThere };
 
-// All faults, each with what was found and what is allowed.
+// All faults, each with what was found and what is allowed; with `origins`, also whether it was the
+// default.
 std::vector<kube::Fault> ValidateConfig(const kube::config::KubeletConfiguration& config,
-                                        const FeatureGates& gates, ApiAccess api);
+                                        const FeatureGates& gates, ApiAccess api,
+                                        const Origins* origins = nullptr);
 
 // What may stay, but should be known.
 std::vector<std::string> ConfigWarnings(const kube::config::KubeletConfiguration& config);

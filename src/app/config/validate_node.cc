@@ -89,13 +89,13 @@ void ConfigRules::NodeAllocatable() {
       continue;
     }
     if (of_system && config_.systemreservedcgroup().empty()) {
-      Add(path, "found " + InQuotes(name) + ", which needs systemReservedCgroup to be set");
+      Add(path, Found(path, InQuotes(name)) + ", which needs systemReservedCgroup to be set");
     }
     if (of_kube && config_.kubereservedcgroup().empty()) {
-      Add(path, "found " + InQuotes(name) + ", which needs kubeReservedCgroup to be set");
+      Add(path, Found(path, InQuotes(name)) + ", which needs kubeReservedCgroup to be set");
     }
     if (!config_.cgroupsperqos()) {
-      Add(path, "found " + InQuotes(name) + ", which needs cgroupsPerQOS to be true");
+      Add(path, Found(path, InQuotes(name)) + ", which needs cgroupsPerQOS to be true");
     }
   }
   for (const std::string_view kind : {"system-reserved", "kube-reserved"}) {

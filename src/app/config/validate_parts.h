@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/config/origins.h"
 #include "app/features/feature_gates.h"
 #include "kube/api/fault.h"
 #include "kube/api/fwd.h"
@@ -15,8 +16,10 @@ namespace denselet::app {
 
 class ConfigRules {
  public:
-  ConfigRules(const kube::config::KubeletConfiguration& config, const FeatureGates& gates)
-      : config_(config), gates_(gates) {}
+  // Without `origins` nobody is told what is a default.
+  ConfigRules(const kube::config::KubeletConfiguration& config, const FeatureGates& gates,
+              const Origins* origins)
+      : config_(config), gates_(gates), origins_(origins) {}
 
   void Numbers();
   void Server();
@@ -39,6 +42,8 @@ class ConfigRules {
   using Words = std::initializer_list<std::string_view>;
 
   void Add(std::string path, std::string message);
+  // "found 7", "found 7 (the default)"
+  std::string Found(const std::string& path, const std::string& value) const;
   // "found 7, wanted ..."
   void Wanted(std::string path, const std::string& found, std::string_view wanted);
   void InRange(std::string path, int64_t value, int64_t least, int64_t most);
@@ -57,6 +62,7 @@ class ConfigRules {
 
   const kube::config::KubeletConfiguration& config_;
   const FeatureGates& gates_;
+  const Origins* origins_;
   std::vector<kube::Fault> faults_;
 };
 

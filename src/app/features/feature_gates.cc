@@ -79,6 +79,15 @@ bool AllIsLost(const Gate& all, bool value, const GateSettings& settings) {
   });
 }
 
+// The setting that makes the gate what it is; empty: it is at its default.
+std::string_view SettingOf(const Gate& gate, const GateSettings& settings) {
+  if (settings.contains(gate.name)) return gate.name;
+  const std::string_view all = gate.stage == GateStage::kAlpha  ? "AllAlpha"
+                               : gate.stage == GateStage::kBeta ? "AllBeta"
+                                                                : "";
+  return settings.contains(all) ? all : "";
+}
+
 }  // namespace
 
 FeatureGates::FeatureGates() : enabled_(Defaults()) {}
@@ -118,6 +127,20 @@ std::vector<GateState> FeatureGates::All() const {
     states.push_back({.name = gate.name, .stage = gate.stage, .enabled = enabled_[IndexOf(gate)]});
   }
   return states;
+}
+
+std::vector<std::string> SettingsBehind(std::string_view name, const GateSettings& settings) {
+  std::vector<std::string> behind;
+  const Gate* gate = FindGate(name);
+  if (gate == nullptr) return {std::string(name)};
+  if (const std::string_view own = SettingOf(*gate, settings); !own.empty()) {
+    behind.emplace_back(own);
+  }
+  for (const std::string_view need : gate->needs) {
+    const std::string_view setting = SettingOf(*FindGate(need), settings);
+    if (!setting.empty() && !settings.find(setting)->second) behind.emplace_back(setting);
+  }
+  return behind;
 }
 
 std::vector<std::string> GatesWithoutEffect(const GateSettings& settings) {

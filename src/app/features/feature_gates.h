@@ -49,6 +49,10 @@ class FeatureGates {
 // The gates that this version of denselet heeds: whose feature it has, and can switch.
 bool IsImplemented(std::string_view gate);
 
+// Of a gate that is on though it lacks others: the settings to which that is owed, the likeliest
+// first. Itself, or the one that speaks for its stage, or those by which the others are off.
+std::vector<std::string> SettingsBehind(std::string_view gate, const GateSettings& settings);
+
 // What an operator changed from its default, and nothing comes of it, since denselet does not have
 // the feature, or cannot switch it: names, sorted. Gates of other components are none of them.
 std::vector<std::string> GatesWithoutEffect(const GateSettings& settings);

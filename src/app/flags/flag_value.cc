@@ -48,18 +48,19 @@ Result<FlagValue> ParseVersion(std::string_view text) {
   return FlagValue(std::string(text));
 }
 
+// Of denselet's own flags: an error says what is wanted, and no more.
 Result<FlagValue> ParseCount(std::string_view text) {
-  Result<int64_t> count = ParseInt(text, 32);
-  if (!count) return count.error();
-  if (*count <= 0) return Error(ErrorCode::kInvalid, "expected a number above zero");
-  return FlagValue(*count);
+  const Result<uint64_t> count = ParseUint(text, 32);
+  if (!count || *count > kShardsMax) {
+    return Error(ErrorCode::kInvalid, "a number, 0 to " + std::to_string(kShardsMax));
+  }
+  return FlagValue(static_cast<int64_t>(*count));
 }
 
 Result<FlagValue> ParsePeriod(std::string_view text) {
-  Result<Duration> period = ParseDuration(text);
-  if (!period) return period.error();
-  if (*period <= Duration::zero()) {
-    return Error(ErrorCode::kInvalid, "expected a duration above zero");
+  const Result<Duration> period = ParseDuration(text);
+  if (!period || *period <= Duration::zero()) {
+    return Error(ErrorCode::kInvalid, "a duration above 0s, such as 5m or 1s");
   }
   return FlagValue(*period);
 }
@@ -71,7 +72,7 @@ Result<FlagValue> ParseOutput(std::string_view text) {
 
 Result<FlagValue> ParseReactor(std::string_view text) {
   if (text == "auto" || text == "uring" || text == "epoll") return FlagValue(std::string(text));
-  return Error(ErrorCode::kInvalid, "expected auto, uring or epoll");
+  return Error(ErrorCode::kInvalid, "auto, uring or epoll");
 }
 
 }  // namespace

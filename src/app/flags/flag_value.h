@@ -43,7 +43,10 @@ using FlagValue = std::variant<std::string, bool, int64_t, Duration, std::vector
                                TextPairs, SwitchPairs, std::vector<TaintText>,
                                std::vector<MemoryReservationText>, std::vector<FileVerbosity>>;
 
-// Errors are what the kubelet's own parser says.
+// Of denselet's own: more threads than that nobody has CPUs for.
+inline constexpr uint32_t kShardsMax = 1024;
+
+// Errors are what the kubelet's own parser says; of denselet's own flags, what is wanted instead.
 Result<FlagValue> ParseFlagValue(FlagType type, std::string_view text);
 
 // For flag_value.cc alone: the forms that are made of several parts.

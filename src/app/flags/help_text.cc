@@ -14,7 +14,23 @@ constexpr std::string_view kHead =
 Usage:
   denselet [flags]
   denselet config check [flags] FILE...   say all that is wrong with each of these files, flags applied over it
+  denselet config check [flags] --config-dir FOLDER   the same of what --config and the drop-ins there make together
   denselet config print [flags]           show the configuration in effect, and where each value comes from
+  denselet help                           this text; with "config" the one about configuration
+)";
+
+constexpr std::string_view kConfigHead =
+    R"(Usage:
+  denselet config check [flags] FILE...
+      Say all that is wrong with each of these files, and what in it has no effect. They are KubeletConfiguration or
+      DenseletConfiguration; flags are applied over them. A file called *.conf is read as a drop-in.
+  denselet config check [flags] --config FILE --config-dir FOLDER
+      The same of what the file and the drop-ins in the folder make together.
+  denselet config print [flags]
+      Show the configuration in effect, and where each value comes from: default, file, drop-in or flag.
+      With -o json: as the kubelet's /configz shows it.
+
+The flags are those of the agent, which 'denselet --help' lists.
 )";
 
 bool IsZero(const FlagSpec& flag) {
@@ -66,6 +82,8 @@ void PutGates(std::string& out) {
 }
 
 }  // namespace
+
+std::string ConfigHelpText() { return std::string(kConfigHead); }
 
 std::string HelpText(size_t columns) {
   std::string out(kHead);

@@ -32,12 +32,20 @@ class Parser {
  private:
   void Fail(std::string message) { result_.errors.push_back(std::move(message)); }
 
+  // The kubelet's flags are refused in its words, our own in those of our configuration.
+  static std::string Refusal(const FlagSpec& flag, std::string_view value, const Error& error) {
+    const std::string name = "--" + std::string(flag.name);
+    if (flag.name.starts_with("denselet-")) {
+      return name + ": found " + Quoted(value) + ", wanted " + error.message();
+    }
+    const std::string letter = flag.letter == 0 ? "" : std::string{'-', flag.letter, ',', ' '};
+    return "invalid argument " + Quoted(value) + " for " + Quoted(letter + name) +
+           " flag: " + error.message();
+  }
+
   void Use(const FlagSpec& flag, std::string_view value) {
     if (const auto parsed = ParseFlagValue(flag.type, value); !parsed) {
-      const std::string letter = flag.letter == 0 ? "" : std::string{'-', flag.letter, ',', ' '};
-      return Fail("invalid argument " + Quoted(value) + " for " +
-                  Quoted(letter + "--" + std::string(flag.name)) +
-                  " flag: " + parsed.error().message());
+      return Fail(Refusal(flag, value, parsed.error()));
     }
     result_.flags.uses.push_back({std::string(flag.name), std::string(value)});
     if (flag.deprecation.empty()) return;
@@ -95,16 +103,25 @@ class Parser {
     }
   }
 
+  // Who asks for help need not know the rest.
+  bool ChooseHelp() {
+    const auto word = [&](size_t i) { return i < others_.size() ? others_[i] : ""; };
+    const bool of_config = word(0) == "config" || (word(0) == "help" && word(1) == "config");
+    const bool asked = word(0) == "help" || (word(0) == "config" && word(1) == "help");
+    if (!asked && !result_.flags.Bool("help")) return false;
+    result_.flags.command = of_config ? Command::kConfigHelp : Command::kHelp;
+    return true;
+  }
+
   void ChooseCommand() {
+    if (ChooseHelp()) return;
     if (!others_.empty()) ChooseSubcommand();
     ParsedFlags& flags = result_.flags;
     if (flags.Has("output") && flags.command != Command::kConfigPrint) {
       Fail("flag --output is for config print alone");
     }
     const std::string version = flags.Text("version");
-    if (flags.Bool("help")) {
-      flags.command = Command::kHelp;
-    } else if (version == "raw") {
+    if (version == "raw") {
       flags.command = Command::kVersionRaw;
     } else if (!version.starts_with('v') && *ParseBool(version)) {
       flags.command = Command::kVersion;

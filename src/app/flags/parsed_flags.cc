@@ -41,11 +41,7 @@ std::vector<std::string_view> ParsedFlags::Texts(std::string_view name) const {
 
 bool ParsedFlags::Bool(std::string_view name) const { return TypedValue<bool>(*this, name); }
 
-int64_t ParsedFlags::Int(std::string_view name) const {
-  // A count that was not given is 0, which nobody may give.
-  if (SpecOf(name).type == FlagType::kCount && !Has(name)) return 0;
-  return TypedValue<int64_t>(*this, name);
-}
+int64_t ParsedFlags::Int(std::string_view name) const { return TypedValue<int64_t>(*this, name); }
 
 Duration ParsedFlags::Period(std::string_view name) const {
   return TypedValue<Duration>(*this, name);

@@ -17,6 +17,7 @@ namespace denselet::app {
 enum class Command : uint8_t {
   kRun,
   kHelp,
+  kConfigHelp,   // denselet config --help
   kVersion,      // one line, as kubeadm's preflight parses it: "Kubernetes v1.36.3"
   kVersionRaw,   // everything about this build
   kConfigCheck,  // denselet config check FILE...
@@ -63,5 +64,7 @@ FlagResult ParseFlags(std::span<const char* const> args);
 
 // Lines of at most that many columns where words allow; 0: as long as they are.
 std::string HelpText(size_t columns);
+// Of `denselet config` alone.
+std::string ConfigHelpText();
 
 }  // namespace denselet::app

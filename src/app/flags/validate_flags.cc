@@ -5,6 +5,7 @@
 
 #include "app/flags/text.h"
 #include "kube/api/validation/names.h"
+#include "managers/node/ip_address.h"
 
 namespace denselet::app {
 namespace {
@@ -61,7 +62,7 @@ void CheckNodeLabels(const ParsedFlags& flags, std::vector<kube::Fault>& faults)
         FaultOf("node-labels",
                 "unknown 'kubernetes.io' or 'k8s.io' labels specified with --node-labels: [" +
                     Joined(forbidden, " ") +
-                    "]\n--node-labels in the 'kubernetes.io' namespace must begin with an allowed "
+                    "]; --node-labels in the 'kubernetes.io' namespace must begin with an allowed "
                     "prefix (" +
                     List(kAllowedPrefixes) + ") or be in the specifically allowed set (" +
                     List(kAllowedKeys) + ")"));
@@ -86,6 +87,23 @@ void CheckLockFile(const ParsedFlags& flags, std::vector<kube::Fault>& faults) {
                            "cannot exit on lock file contention: no lock file specified"));
 }
 
+// What is no address is ignored, as the kubelet does; two are one of each family.
+void CheckNodeIps(const ParsedFlags& flags, std::vector<kube::Fault>& faults) {
+  const std::string text = flags.Text("node-ip");
+  std::vector<node::IpAddress> ips;
+  for (const std::string_view part : Split(text, ',')) {
+    if (const auto ip = node::IpAddress::Parse(Trimmed(part))) ips.push_back(*ip);
+  }
+  const auto refuse = [&](const char* why) {
+    faults.push_back(FaultOf("node-ip", "bad --node-ip " + Quoted(text) + ": " + why));
+  };
+  if (ips.size() > 2 || (ips.size() == 2 && ips[0].family() == ips[1].family())) {
+    refuse("must contain either a single IP or a dual-stack pair of IPs");
+  } else if (ips.size() == 2 && (ips[0].IsUnspecified() || ips[1].IsUnspecified())) {
+    refuse("dual-stack node IP cannot include '0.0.0.0' or '::'");
+  }
+}
+
 }  // namespace
 
 bool MayLabelItself(std::string_view key) {
@@ -101,6 +119,7 @@ std::vector<kube::Fault> ValidateFlags(const ParsedFlags& flags) {
   CheckNodeLabels(flags, faults);
   CheckCloudProvider(flags, faults);
   CheckLockFile(flags, faults);
+  CheckNodeIps(flags, faults);
   return faults;
 }
 

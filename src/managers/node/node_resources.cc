@@ -118,6 +118,7 @@ ResourceList Reservation(const NodeConfig& config, const ResourceList& capacity)
     const auto found = in.find(name);
     return found == in.end() ? Quantity() : found->second;
   };
+  // tidy: allow random-order because this one is a std::map
   for (const auto& [name, there_is] : capacity) {
     Quantity value = find(config.system_reserved, name);
     value += find(config.kube_reserved, name);

@@ -58,7 +58,11 @@ Result<kube::PodRef> Finish(kube::core::Pod& pod, const Text& text, std::optiona
                             std::string_view node_name, const kube::StaticPodOrigin& origin) {
   kube::SetPodDefaults(pod);
   if (pod.metadata().name().empty()) return Invalid("metadata.name: the pod needs a name");
-  const kube::ManifestText manifest{.json = text.json(), .list_item = item};
+  using kube::WrittenAs;
+  const kube::ManifestText manifest{
+      .json = text.json(),
+      .written_as = text.is_json ? WrittenAs::kJson : WrittenAs::kYaml,
+      .list_item = item};
   const Status applied = kube::ApplyStaticPodIdentity(pod, manifest, node_name, origin);
   if (!applied) return applied.error();
   std::vector<kube::Fault> faults = kube::ValidateStaticPod(pod);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -82,6 +83,24 @@ TEST(DiskConfigFiles, APipeOrADeviceIsRefused) {
     EXPECT_EQ(text.error().message(),
               "read \"" + path + "\": a pipe, a socket or a device, wanted a file");
   }
+}
+
+TEST(DiskConfigFiles, WhatTheCommandLineNamesMayBeAPipe) {
+  DiskConfigFiles files;
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const std::string path = "/dev/fd/" + std::to_string(ends[0]);
+  ASSERT_EQ(::write(ends[1], "text", 4), 4);
+  ::close(ends[1]);
+  const auto text = files.ReadNamed(path);
+  ASSERT_TRUE(text) << text.error().message();
+  EXPECT_EQ(*text, "text");
+  EXPECT_FALSE(files.Read(path)) << "a drop-in";
+  ::close(ends[0]);
+  const auto device = files.ReadNamed("/dev/zero");
+  ASSERT_FALSE(device);
+  EXPECT_EQ(device.error().message(),
+            "read \"/dev/zero\": a socket or a device, wanted a file or a pipe");
 }
 
 }  // namespace

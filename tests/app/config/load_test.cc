@@ -77,6 +77,80 @@ TEST(LoadConfig, SyntaxErrorsAndWrongKindsAreOneLine) {
   EXPECT_THAT(FaultsOf({"--config=/none"}, files), ElementsAre("read \"/none\": No such file"));
 }
 
+TEST(LoadConfig, ADocumentThatIsNoObjectIsOneLine) {
+  FakeConfigFiles files({{"/list", "\n- a\n"},
+                         {"/text", "hello\n"},
+                         {"/comment", "# nothing\n"},
+                         {"/json", "[1]"},
+                         {"/d/1.conf", "- a\n"}});
+  EXPECT_THAT(FaultsOf({"--config=/list"}, files),
+              ElementsAre("/list:2: found a list, wanted an object"));
+  EXPECT_THAT(FaultsOf({"--config=/text"}, files),
+              ElementsAre("/text:1: found text \"hello\", wanted an object"));
+  EXPECT_THAT(FaultsOf({"--config=/comment"}, files),
+              ElementsAre("/comment: found nothing, wanted an object"));
+  EXPECT_THAT(FaultsOf({"--config=/json"}, files),
+              ElementsAre("/json:1: found a list, wanted an object"));
+  EXPECT_THAT(FaultsOf({"--config-dir=/d"}, files),
+              ElementsAre("/d/1.conf:1: found a list, wanted an object"));
+}
+
+TEST(LoadConfig, AGateOfTheWrongTypeIsOneFault) {
+  FakeConfigFiles files({{"/c.yaml", Config("featureGates: {NodeSwap: maybe}\n")}});
+  EXPECT_THAT(
+      FaultsOf({"--config=/c.yaml", "--kubeconfig=/k"}, files),
+      ElementsAre("/c.yaml:3: featureGates[NodeSwap]: found text \"maybe\", wanted true or false"));
+  EXPECT_THAT(
+      FaultsOf({"--config=/c.yaml", "--kubeconfig=/k", "--feature-gates=NodeSwap=false"}, files),
+      ElementsAre(HasSubstr("/c.yaml:3: featureGates[NodeSwap]: found text"),
+                  HasSubstr("--feature-gates: featureGates[NodeSwap]: cannot set")));
+}
+
+// Whoever named it: the gate itself, or all of its stage, or the gate that it lacks.
+TEST(LoadConfig, AnUnmetDependencyOfGatesNamesWhoBroughtIt) {
+  FakeConfigFiles files({{"/c.yaml", Config("featureGates:\n"
+                                            "  GracefulNodeShutdownBasedOnPodPriority: true\n"
+                                            "  GracefulNodeShutdown: false\n"
+                                            "  WindowsGracefulNodeShutdown: false\n")},
+                         {"/needed.yaml", Config("featureGates:\n"
+                                                 "  EnvFiles: false\n"
+                                                 "  GracefulNodeShutdown: false\n"
+                                                 "  WindowsGracefulNodeShutdown: false\n")},
+                         {"/other.yaml", Config("featureGates: {EnvFiles: false}\n")}});
+  const char* const kBroken = "featureGates[GracefulNodeShutdownBasedOnPodPriority]: Graceful";
+  EXPECT_THAT(FaultsOf({"--config=/c.yaml", "--kubeconfig=/k"}, files),
+              ElementsAre(HasSubstr(std::string("/c.yaml:4: ") + kBroken)));
+  EXPECT_THAT(FaultsOf({"--config=/needed.yaml", "--kubeconfig=/k"}, files),
+              ElementsAre(HasSubstr(std::string("/needed.yaml:5: ") + kBroken)));
+  EXPECT_THAT(FaultsOf({"--config=/other.yaml", "--kubeconfig=/k",
+                        "--feature-gates=GracefulNodeShutdown=false,"
+                        "WindowsGracefulNodeShutdown=false"},
+                       files),
+              ElementsAre(HasSubstr(std::string("--feature-gates: ") + kBroken)));
+}
+
+TEST(LoadConfig, AFaultOfADefaultSaysSoAndNamesWhoBroughtIt) {
+  FakeConfigFiles files({{"/c.yaml", Config("imageGCHighThresholdPercent: 50\n")},
+                         {"/x509.yaml", Config("authorization: {mode: AlwaysAllow}\n"
+                                               "authentication: {x509: {}}\n")}});
+  EXPECT_THAT(FaultsOf({"--config=/c.yaml", "--kubeconfig=/k"}, files),
+              ElementsAre("/c.yaml:3: imageGCLowThresholdPercent: found 80 (the default), wanted "
+                          "less than imageGCHighThresholdPercent, which is 50"));
+  EXPECT_THAT(FaultsOf({"--image-gc-high-threshold=50", "--kubeconfig=/k"}, files),
+              ElementsAre(HasSubstr("--image-gc-high-threshold: imageGCLowThresholdPercent: found "
+                                    "80 (the default)")));
+  EXPECT_THAT(FaultsOf({"--config=/x509.yaml"}, files),
+              ElementsAre("authentication.webhook.enabled: found true (the default) without "
+                          "--kubeconfig, wanted false"));
+}
+
+TEST(LoadConfig, ANumberWithoutASignTellsItsRange) {
+  FakeConfigFiles files({{"/c.yaml", Config("logging: {verbosity: -1}\n")}});
+  EXPECT_THAT(FaultsOf({"--config=/c.yaml", "--kubeconfig=/k"}, files),
+              ElementsAre("/c.yaml:3: logging.verbosity: found number -1, wanted a whole number "
+                          "from 0 to 4294967295"));
+}
+
 TEST(LoadConfig, WarnsOnceOfFieldsThatDoNotExist) {
   FakeConfigFiles files({{"/c.yaml", Config("maxPods: 5\nnope: 1\nmaxPods: 6\n")}});
   const LoadedConfig loaded = LoadConfig(Flags({"--config=/c.yaml"}), files);
@@ -163,9 +237,11 @@ TEST(LoadConfig, StandaloneModeCannotAskTheApiServer) {
   FakeConfigFiles files({{"/c.yaml", Config("")}});
   EXPECT_THAT(
       FaultsOf({"--config=/c.yaml"}, files),
-      ElementsAre("authentication.webhook.enabled: found true without --kubeconfig, wanted false",
-                  "authorization.mode: found \"Webhook\" without --kubeconfig, wanted "
-                  "\"AlwaysAllow\""));
+      ElementsAre(
+          "authentication.webhook.enabled: found true (the default) without --kubeconfig, "
+          "wanted false",
+          "authorization.mode: found \"Webhook\" (the default) without --kubeconfig, wanted "
+          "\"AlwaysAllow\""));
   EXPECT_THAT(FaultsOf({}, files), IsEmpty());
 }
 

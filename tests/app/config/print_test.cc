@@ -90,6 +90,14 @@ ParsedFlags Check(const std::vector<std::string>& args) {
   return Flags(words);
 }
 
+std::vector<std::string> ErrorsOf(const CommandResult& result) {
+  std::vector<std::string> errors;
+  for (const std::string& line : result.errors) {
+    if (line.starts_with("Error: ")) errors.push_back(line);
+  }
+  return errors;
+}
+
 TEST(CheckConfig, ReadsEachFileByItself) {
   FakeConfigFiles files({{"good.yaml", Config("maxPods: 5\n")},
                          {"bad.yaml", Config("maxPods: -5\nport: 70000\n")},
@@ -100,9 +108,10 @@ TEST(CheckConfig, ReadsEachFileByItself) {
       CheckConfigFiles(Check({"good.yaml", "bad.yaml", "own.yaml", "none.yaml"}), files);
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(result.output, "good.yaml: ok\nown.yaml: ok\n");
-  EXPECT_THAT(result.errors, ElementsAre("Error: bad.yaml:3: maxPods: found -5, wanted 0 or more",
-                                         "Error: bad.yaml:4: port: found 70000, wanted 1 to 65535",
-                                         "Error: read \"none.yaml\": No such file"));
+  EXPECT_THAT(ErrorsOf(result),
+              ElementsAre("Error: bad.yaml:3: maxPods: found -5, wanted 0 or more",
+                          "Error: bad.yaml:4: port: found 70000, wanted 1 to 65535",
+                          "Error: read \"none.yaml\": No such file"));
   EXPECT_EQ(CheckConfigFiles(Check({"good.yaml"}), files).exit_code, 0);
   EXPECT_EQ(CheckConfigFiles(Check({}), files).exit_code, 1);
 }
@@ -117,15 +126,102 @@ TEST(CheckConfig, FlagsLieOverTheFile) {
       ElementsAre(HasSubstr("crashLoopBackOff.maxContainerRestartPeriod")));
   EXPECT_THAT(CheckConfigFiles(Check({"--max-pods=-1", "--config=a.yaml"}), files).errors,
               ElementsAre("Error: --max-pods: maxPods: found -1, wanted 0 or more"));
-  EXPECT_THAT(CheckConfigFiles(Check({"--config-dir=/d", "a.yaml"}), files).errors,
-              ElementsAre(HasSubstr("config print takes --config-dir")));
+}
+
+TEST(CheckConfig, DropInsAreCheckedTogetherWithTheFile) {
+  FakeConfigFiles files({{"/c.yaml", Config("imageGCHighThresholdPercent: 50\n"
+                                            "imageGCLowThresholdPercent: 40\n")},
+                         {"/good/1.conf", Config("imageGCHighThresholdPercent: 45\n")},
+                         {"/bad/1.conf", Config("imageGCHighThresholdPercent: 30\n")},
+                         {"/own.yaml",
+                          "apiVersion: denselet.config/v1alpha1\n"
+                          "kind: DenseletConfiguration\nshards: -3\n"}});
+  const CommandResult good =
+      CheckConfigFiles(Check({"--config=/c.yaml", "--config-dir=/good"}), files);
+  EXPECT_THAT(ErrorsOf(good), IsEmpty());
+  EXPECT_EQ(good.exit_code, 0);
+  EXPECT_EQ(good.output, "/c.yaml with /good: ok\n");
+  const CommandResult bad = CheckConfigFiles(
+      Check({"--config=/c.yaml", "--config-dir=/bad", "--denselet-config=/own.yaml"}), files);
+  EXPECT_EQ(bad.exit_code, 1);
+  EXPECT_EQ(bad.output, "");
+  EXPECT_THAT(ErrorsOf(bad),
+              ElementsAre(HasSubstr("/c.yaml:4: imageGCLowThresholdPercent: found 40, wanted less"),
+                          HasSubstr("/own.yaml:3: shards: found -3")));
+  EXPECT_EQ(CheckConfigFiles(Check({"--config-dir=/none"}), files).exit_code, 1);
+}
+
+// A drop-in is half a configuration: it is read by the rules of drop-ins, and not validated.
+TEST(CheckConfig, ADropInAloneIsReadAsADropIn) {
+  FakeConfigFiles files({{"twice.conf", Config("maxPods: 5\nmaxPods: 6\n")},
+                         {"wrong.conf", Config("maxPods: many\n")},
+                         {"part.conf", Config("MAXPODS: 7\nimageGCHighThresholdPercent: 30\n")}});
+  const CommandResult twice = CheckConfigFiles(Check({"twice.conf"}), files);
+  EXPECT_THAT(twice.errors, ElementsAre("Error: twice.conf:4: maxPods: comes more than once"));
+  EXPECT_EQ(twice.exit_code, 1);
+  EXPECT_THAT(ErrorsOf(CheckConfigFiles(Check({"wrong.conf"}), files)),
+              ElementsAre(HasSubstr("wrong.conf:3: maxPods: found text \"many\"")));
+  const CommandResult part = CheckConfigFiles(Check({"part.conf"}), files);
+  EXPECT_THAT(ErrorsOf(part), IsEmpty());
+  EXPECT_EQ(part.exit_code, 0);
+  EXPECT_EQ(part.output,
+            "part.conf: ok as a drop-in; whether it fits, config check --config FILE --config-dir "
+            "FOLDER tells\n");
+}
+
+TEST(CheckConfig, SaysWhatHasNoEffect) {
+  FakeConfigFiles files({{"a.yaml", Config("port: 10250\nmaxPods: 110\n")},
+                         {"own.yaml",
+                          "apiVersion: denselet.config/v1alpha1\n"
+                          "kind: DenseletConfiguration\njournal: /j\n"}});
+  EXPECT_THAT(
+      CheckConfigFiles(Check({"--runtime-cgroups=/a", "a.yaml", "own.yaml"}), files).errors,
+      ElementsAre(
+          "Warning: a.yaml: of these fields the node's status tells, but nothing else comes of "
+          "them yet: maxPods",
+          "Warning: a.yaml: this version of denselet does not heed these fields yet: port",
+          "Warning: own.yaml: this version of denselet does not heed these settings of its own "
+          "yet: journal",
+          "Warning: this version of denselet does not heed these flags yet: --runtime-cgroups"));
+}
+
+TEST(CheckConfig, OwnFilesAreTreatedAsWell) {
+  const std::string head = "apiVersion: denselet.config/v1alpha1\nkind: DenseletConfiguration\n";
+  FakeConfigFiles files({{"order.yaml", head + "shards: -1\nreactor: x\nshards: -2\n"},
+                         {"two.yaml", head + "shards: 1\n---\nshards: 2\n"},
+                         {"list.yaml", "- a\n"},
+                         {"comment.yaml", "# nothing\n"},
+                         {"empty.yaml", ""}});
+  EXPECT_THAT(CheckConfigFiles(Check({"order.yaml"}), files).errors,
+              ElementsAre(HasSubstr("order.yaml:3: shards: found -1"),
+                          HasSubstr("order.yaml:4: reactor: found"),
+                          HasSubstr("order.yaml:5: shards: comes more than once"),
+                          HasSubstr("order.yaml:5: shards: found -2")));
+  EXPECT_THAT(CheckConfigFiles(Check({"two.yaml"}), files).errors,
+              ElementsAre("Warning: two.yaml: only the first YAML document is read; what begins on "
+                          "line 4 is ignored"));
+  const auto faults = [&](const std::string& name) {
+    std::vector<std::string> texts;
+    for (const auto& fault :
+         LoadEffectiveConfig(Flags({"--denselet-config=" + name}), ApiAccess::kUnknown, files)
+             .faults) {
+      texts.push_back(ToString(fault));
+    }
+    return texts;
+  };
+  EXPECT_THAT(faults("list.yaml"), ElementsAre("list.yaml:1: found a list, wanted an object"));
+  EXPECT_THAT(faults("comment.yaml"), ElementsAre("comment.yaml: found nothing, wanted an object"));
+  EXPECT_THAT(faults("empty.yaml"), ElementsAre("empty.yaml: the file is empty"));
+  EXPECT_THAT(LoadEffectiveConfig(Flags({"--denselet-config=two.yaml"}), ApiAccess::kUnknown, files)
+                  .warnings,
+              ::testing::Contains(HasSubstr("two.yaml: only the first YAML document is read")));
 }
 
 TEST(CheckConfig, SamplesAreFine) {
   FakeConfigFiles files = CaseFiles(TestFolder() / "samples");
   const CommandResult result =
       CheckConfigFiles(Check({"/case/kubeadm.yaml", "/case/k3s.yaml", "/case/own.yaml"}), files);
-  EXPECT_THAT(result.errors, IsEmpty());
+  EXPECT_THAT(result.errors, Each(StartsWith("Warning: ")));
   EXPECT_EQ(result.exit_code, 0);
 }
 
@@ -133,15 +229,43 @@ TEST(Support, NamesWhatHasNoEffect) {
   FakeConfigFiles files({{"/c.yaml", Config("hairpinMode: none\nmaxPods: 110\nport: 7\n"
                                             "kubeReserved: {memory: 1Gi}\n"
                                             "evictionHard: {memory.available: 1Gi}\n"
-                                            "reservedSystemCPUs: 0-1\n")},
-                         {"/plain.yaml", Config("maxPods: 110\n")}});
+                                            "reservedSystemCPUs: 0-1\n")}});
   const auto found = FindFieldsWithoutEffect(LoadConfig(Flags({"--config=/c.yaml"}), files));
   EXPECT_THAT(found.dead, ElementsAre("hairpinMode"));
-  EXPECT_THAT(found.told, ElementsAre("evictionHard", "kubeReserved"));
+  EXPECT_THAT(found.told, ElementsAre("evictionHard", "kubeReserved", "maxPods"));
   EXPECT_THAT(found.missing, ElementsAre("port"));
-  EXPECT_THAT(
-      LoadEffectiveConfig(Flags({"--config=/plain.yaml"}), ApiAccess::kUnknown, files).warnings,
-      IsEmpty());
+}
+
+// What somebody wrote out they rely on, also where it is the default.
+TEST(Support, NamesFieldsAtTheirDefaultToo) {
+  FakeConfigFiles files({{"/c.yaml", Config("containerLogMaxSize: 10Mi\n"
+                                            "containerLogMaxFiles: 5\n"
+                                            "enableServer: true\n"
+                                            "memorySwap: {swapBehavior: \"\"}\n"
+                                            "authentication: {webhook: {cacheTTL: 2m}}\n"
+                                            "allowedUnsafeSysctls: []\n"
+                                            "registerNode: true\n"
+                                            "nope: 1\n"
+                                            "hairpinMode: promiscuous-bridge\n")},
+                         {"/off.yaml", Config("enableServer: false\n")}});
+  const auto found = FindFieldsWithoutEffect(
+      LoadConfig(Flags({"--config=/c.yaml", "--image-gc-high-threshold=85"}), files));
+  EXPECT_THAT(found.dead, ElementsAre("hairpinMode"));
+  EXPECT_THAT(found.told, IsEmpty());
+  EXPECT_THAT(found.missing,
+              ElementsAre("allowedUnsafeSysctls", "authentication.webhook.cacheTTL",
+                          "containerLogMaxFiles", "containerLogMaxSize", "enableServer",
+                          "imageGCHighThresholdPercent", "memorySwap.swapBehavior"));
+  EXPECT_THAT(FindFieldsWithoutEffect(LoadConfig(Flags({"--config=/off.yaml"}), files)).missing,
+              IsEmpty());
+}
+
+TEST(Support, NamesWhatTheDefaultsPromise) {
+  FakeConfigFiles files;
+  EXPECT_THAT(LoadEffectiveConfig(Flags({}), ApiAccess::kUnknown, files).warnings,
+              ElementsAre("of what the defaults turn on, this version of denselet has none yet: "
+                          "HTTP servers, eviction, cgroups of pods, rotation of container logs, "
+                          "garbage collection of images"));
 }
 
 TEST(Support, NamesFlagsAndSettingsOfItsOwnWithoutEffect) {
@@ -156,10 +280,12 @@ TEST(Support, NamesFlagsAndSettingsOfItsOwnWithoutEffect) {
                         "--container-hints=x", "--lock-file=/l"}),
               ElementsAre("these flags have no effect, in the kubelet neither: --container-hints",
                           "this version of denselet does not heed these flags yet: "
-                          "--runtime-cgroups, --denselet-journal"));
+                          "--runtime-cgroups, --denselet-journal",
+                          HasSubstr("of what the defaults turn on")));
   EXPECT_THAT(warnings({"--denselet-config=/own.yaml", "--root-dir=/r"}),
               ElementsAre("this version of denselet does not heed these settings of its own yet: "
-                          "journal"));
+                          "journal",
+                          HasSubstr("of what the defaults turn on")));
 }
 
 TEST(Support, ListsNameFlagsThatExist) {

@@ -57,7 +57,11 @@ TEST(Origins, AreInheritedAndForgotten) {
   EXPECT_EQ(origins.Of("a[k.x]").line, 2u);
   EXPECT_EQ(origins.Of("c[0].key").line, 4u);
   EXPECT_EQ(ToString(origins.Of("m.n")), "default");
-  EXPECT_EQ(ToString(origins.Nearest("m.n")), "f:5");
+  EXPECT_EQ(ToString(origins.Nearest("m")), "f:5");
+  EXPECT_EQ(ToString(origins.Nearest("m[n]")), "f:5");
+  EXPECT_EQ(ToString(origins.Nearest("m.n")), "default") << "somebody wrote something beside it";
+  EXPECT_TRUE(origins.Touched("c"));
+  EXPECT_FALSE(origins.Touched("m"));
   origins.Forget("a");
   EXPECT_EQ(ToString(origins.Of("a[k.x]")), "default");
   EXPECT_EQ(origins.Of("ab").line, 3u);

@@ -1,10 +1,15 @@
 #include "app/features/feature_gates.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
+
+#include "tests/source_dir.h"
 
 namespace denselet::app {
 namespace {
@@ -124,6 +129,28 @@ TEST(GatesWithoutEffect, AreThoseOfAKubeletThatWereChanged) {
                                   {"NoSuchGate", true},
                                   {"AllAlpha", true}}),
               ElementsAre("AllAlpha", "EventedPLEG", "WatchListClient"));
+}
+
+// Whoever asks for a gate heeds it.
+TEST(GatesWithoutEffect, AreNoneThatTheAgentAsksFor) {
+  constexpr std::string_view kAsk = "ates.Enabled(\"";
+  size_t asked = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(tests::SourcePath("src/app/agent"))) {
+    std::ifstream file(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    for (size_t at = text.find(kAsk); at != text.npos; at = text.find(kAsk, at + 1)) {
+      const size_t begin = at + kAsk.size();
+      const std::string gate = text.substr(begin, text.find('"', begin) - begin);
+      EXPECT_TRUE(IsImplemented(gate)) << gate << " in " << entry.path();
+      ++asked;
+    }
+  }
+  EXPECT_GT(asked, 1u);
+  EXPECT_THAT(GatesWithoutEffect({{"ReduceDefaultCrashLoopBackOffDecay", true},
+                                  {"KubeletCrashLoopBackOffMax", false},
+                                  {"CustomCPUCFSQuotaPeriod", true}}),
+              IsEmpty());
 }
 
 TEST(GatesWithoutEffect, AreNamedByThoseThatSpeakForAll) {

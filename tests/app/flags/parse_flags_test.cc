@@ -75,8 +75,25 @@ TEST(ParseFlags, DeprecatedFlagsAreWarnedOfAtEachUse) {
 TEST(ParseFlags, HelpWinsOverVersion) {
   EXPECT_EQ(Parse({"--help"}).flags.command, Command::kHelp);
   EXPECT_EQ(Parse({"--version", "-h"}).flags.command, Command::kHelp);
-  EXPECT_EQ(Parse({"config", "print", "-h"}).flags.command, Command::kHelp);
   EXPECT_EQ(Parse({"--help=false"}).flags.command, Command::kRun);
+}
+
+TEST(ParseFlags, HelpNeedsNoFurtherWord) {
+  for (const auto& words : std::vector<std::vector<std::string>>{
+           {"help"}, {"help", "me"}, {"--help", "nonsense"}, {"nonsense", "-h"}}) {
+    const FlagResult result = Parse(words);
+    EXPECT_THAT(result.errors, IsEmpty()) << words[0];
+    EXPECT_EQ(result.flags.command, Command::kHelp) << words[0];
+  }
+  for (const auto& words : std::vector<std::vector<std::string>>{{"config", "--help"},
+                                                                 {"config", "print", "-h"},
+                                                                 {"config", "edit", "-h"},
+                                                                 {"config", "help"},
+                                                                 {"help", "config"}}) {
+    const FlagResult result = Parse(words);
+    EXPECT_THAT(result.errors, IsEmpty()) << words[1];
+    EXPECT_EQ(result.flags.command, Command::kConfigHelp) << words[1];
+  }
 }
 
 TEST(ParseFlags, VersionTakesFourForms) {
@@ -117,19 +134,23 @@ TEST(ParseFlags, OwnFlagsAreChecked) {
                   .errors,
               IsEmpty());
   EXPECT_THAT(
-      Parse({"--denselet-shards=0", "--denselet-shards=x", "--denselet-reactor=kqueue",
+      Parse({"--denselet-shards=1025", "--denselet-shards=x", "--denselet-reactor=kqueue",
              "--denselet-pleg-relist-period=0s", "--denselet-pleg-fallback-relist-period=1"})
           .errors,
       ElementsAre(
-          "invalid argument \"0\" for \"--denselet-shards\" flag: expected a number above zero",
-          "invalid argument \"x\" for \"--denselet-shards\" flag: strconv.ParseInt: parsing "
-          "\"x\": invalid syntax",
-          "invalid argument \"kqueue\" for \"--denselet-reactor\" flag: expected auto, uring or "
-          "epoll",
-          "invalid argument \"0s\" for \"--denselet-pleg-relist-period\" flag: expected a "
-          "duration above zero",
-          "invalid argument \"1\" for \"--denselet-pleg-fallback-relist-period\" flag: time: "
-          "missing unit in duration \"1\""));
+          "--denselet-shards: found \"1025\", wanted a number, 0 to 1024",
+          "--denselet-shards: found \"x\", wanted a number, 0 to 1024",
+          "--denselet-reactor: found \"kqueue\", wanted auto, uring or epoll",
+          "--denselet-pleg-relist-period: found \"0s\", wanted a duration above 0s, such as 5m or "
+          "1s",
+          "--denselet-pleg-fallback-relist-period: found \"1\", wanted a duration above 0s, such "
+          "as 5m or 1s"));
+}
+
+TEST(ParseFlags, NoShardsAtAllMeansTheDefault) {
+  const FlagResult result = Parse({"--denselet-shards=0"});
+  EXPECT_THAT(result.errors, IsEmpty());
+  EXPECT_EQ(result.flags.Int("denselet-shards"), 0);
 }
 
 TEST(ParseFlags, ConfigCheckTakesFilesAndFlags) {

@@ -16,6 +16,14 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
+// The kubelet's words, on one line.
+std::string OnOneLine(std::string text) {
+  for (size_t at = text.find('\n'); at != text.npos; at = text.find('\n')) {
+    text.replace(at, 1, "; ");
+  }
+  return text;
+}
+
 TEST(ValidateFlags, AgreesWithTheKubelet) {
   for (const auto& row : tests::ReadGolden("tests/app/flags/golden/cases.txt")) {
     if (row[1] == "error") continue;
@@ -27,7 +35,7 @@ TEST(ValidateFlags, AgreesWithTheKubelet) {
       EXPECT_THAT(faults, IsEmpty());
     } else {
       ASSERT_FALSE(faults.empty());
-      EXPECT_EQ(faults.front().message, row[2]);
+      EXPECT_EQ(faults.front().message, OnOneLine(row[2]));
       EXPECT_EQ(faults.front().path, "--node-labels");
     }
   }
@@ -64,6 +72,22 @@ TEST(ValidateFlags, ExitOnLockContentionNeedsALockFile) {
   const auto faults = ValidateFlags(Parse({"--exit-on-lock-contention"}).flags);
   ASSERT_THAT(faults, SizeIs(1));
   EXPECT_EQ(faults[0].message, "cannot exit on lock file contention: no lock file specified");
+}
+
+TEST(ValidateFlags, NodeIpsAreOneOrOneOfEachFamily) {
+  for (const char* good : {"10.0.0.1", "10.0.0.1, fd00::1", "::", "10.0.0.1,nonsense", ""}) {
+    EXPECT_THAT(ValidateFlags(Parse({"--node-ip=" + std::string(good)}).flags), IsEmpty()) << good;
+  }
+  const auto fault = [](const std::string& text) {
+    const auto faults = ValidateFlags(Parse({"--node-ip=" + text}).flags);
+    return faults.size() == 1 ? faults[0].path + ": " + faults[0].message : "";
+  };
+  EXPECT_EQ(fault("10.0.0.1,10.0.0.2"),
+            "--node-ip: bad --node-ip \"10.0.0.1,10.0.0.2\": must contain either a single IP or a "
+            "dual-stack pair of IPs");
+  EXPECT_EQ(fault("10.0.0.1,::"),
+            "--node-ip: bad --node-ip \"10.0.0.1,::\": dual-stack node IP cannot include "
+            "'0.0.0.0' or '::'");
 }
 
 TEST(ValidateFlags, AllFaultsAreReportedAtOnce) {

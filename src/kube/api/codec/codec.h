@@ -2,6 +2,9 @@
 // driven by their descriptors and by what the Go types say beyond (go_fields.txt): what the real
 // API server reads and writes, this reads and writes the same way.
 //
+// One difference in reading: JSON with bytes that are no UTF-8, or with half a surrogate pair, is
+// refused; Go puts U+FFFD in their place.
+//
 // Pure functions, on any thread.
 #pragma once
 

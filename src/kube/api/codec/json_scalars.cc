@@ -7,6 +7,7 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <type_traits>
 
 #include "base/base64.h"
 #include "base/time.h"
@@ -26,7 +27,8 @@ Result<Int> ParseInt(yyjson_val* value) {
   const std::string_view digits = NumberOf(value);
   Int number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error == std::errc::result_out_of_range) {
+  const bool below = std::is_unsigned_v<Int> && digits.starts_with('-');
+  if (error == std::errc::result_out_of_range || below) {
     return Wanted(value, "a whole number from " + std::to_string(std::numeric_limits<Int>::min()) +
                              " to " + std::to_string(std::numeric_limits<Int>::max()));
   }

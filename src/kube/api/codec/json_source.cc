@@ -43,6 +43,23 @@ size_t SkipCollection(std::string_view text, size_t at) {
   return at;
 }
 
+// Where the text is deeper than JsonSource::kDepthMax; npos: nowhere.
+size_t FindTooDeep(std::string_view text) {
+  if (text.size() < 2 * JsonSource::kDepthMax) return text.npos;  // as nearly all are
+  size_t depth = 0;
+  for (size_t at = 0; at < text.size();) {
+    const char c = text[at++];
+    if (c == '"') {
+      at = SkipText(text, at);
+    } else if (c == '{' || c == '[') {
+      if (++depth > JsonSource::kDepthMax) return at - 1;
+    } else if (c == '}' || c == ']') {
+      --depth;
+    }
+  }
+  return text.npos;
+}
+
 size_t SkipValue(std::string_view text, size_t at) {
   if (at >= text.size()) return text.size();
   if (text[at] == '"') return SkipText(text, at + 1);
@@ -65,6 +82,11 @@ JsonSource::JsonSource(std::string_view text, const JsonText* origin)
   if (root_ == nullptr) {
     const char* why = error.msg == nullptr ? "not JSON" : error.msg;
     fault_ = {.path = {}, .line = LineAt(error.pos), .message = std::string("not JSON: ") + why};
+  } else if (const size_t deep = FindTooDeep(text_); deep != text_.npos) {
+    root_ = nullptr;
+    fault_ = {.path = {},
+              .line = LineAt(deep),
+              .message = "nested deeper than " + std::to_string(kDepthMax) + " levels"};
   }
 }
 
@@ -76,6 +98,11 @@ uint32_t JsonSource::LineOf(const char* place) const {
 size_t JsonSource::ValueBehind(yyjson_val* key) const {
   const size_t colon = SkipBlanks(text_, SkipText(text_, OffsetOf(unsafe_yyjson_get_str(key))));
   return SkipBlanks(text_, colon + 1);
+}
+
+std::string_view JsonSource::TextBehind(yyjson_val* key) const {
+  const size_t begin = ValueBehind(key);
+  return text_.substr(begin, SkipValue(text_, begin) - begin);
 }
 
 size_t JsonSource::Elements::Next() {

@@ -16,6 +16,9 @@ namespace denselet::kube {
 
 class JsonSource {
  public:
+  // As many as Go's decoder bears. Deeper texts are no JSON to us, also where nobody looks.
+  static constexpr size_t kDepthMax = 10'000;
+
   // `text` is read for lines and must outlive this; `marks` too, if the JSON was made from another
   // text.
   explicit JsonSource(std::string_view text, const JsonText* origin = nullptr);
@@ -37,6 +40,8 @@ class JsonSource {
   size_t OffsetOf(const char* place) const { return static_cast<size_t>(place - buffer_.get()); }
   // Where the value of the member begins that has this key.
   size_t ValueBehind(yyjson_val* key) const;
+  // That value as it was written.
+  std::string_view TextBehind(yyjson_val* key) const;
   // Walks over the elements of a list.
   class Elements {
    public:

@@ -1,9 +1,10 @@
 #include "kube/api/hash/manifest.h"
 
-#include <yyjson.h>
-
 #include <map>
+#include <utility>
 
+#include "base/check.h"
+#include "kube/api/codec/json_source.h"
 #include "kube/api/codec/json_text.h"
 
 namespace denselet::kube {
@@ -29,15 +30,15 @@ std::optional<std::string_view> ManifestPlace::Text() const {
 }
 
 ManifestPlace ManifestPlace::Field(std::string_view name) const {
-  yyjson_val* found = nullptr;
+  ManifestPlace found;
   if (yyjson_is_obj(value_)) {
     size_t i = 0, count = 0;
     yyjson_val *key = nullptr, *element = nullptr;
     yyjson_obj_foreach(value_, i, count, key, element) {
-      if (yyjson_equals_strn(key, name.data(), name.size())) found = element;
+      if (KeyOf(key) == name) found = ManifestPlace(*source_, element, key);
     }
   }
-  return ManifestPlace(found);
+  return found;
 }
 
 std::vector<ManifestPlace> ManifestPlace::Elements() const {
@@ -45,7 +46,7 @@ std::vector<ManifestPlace> ManifestPlace::Elements() const {
   if (!IsList()) return elements;
   size_t i = 0, count = 0;
   yyjson_val* element = nullptr;
-  yyjson_arr_foreach(value_, i, count, element) elements.emplace_back(element);
+  yyjson_arr_foreach(value_, i, count, element) elements.emplace_back(*source_, element);
   return elements;
 }
 
@@ -77,7 +78,7 @@ bool ManifestPlace::AppendGoJson(int depth_max, std::string& out) const {
     size_t i = 0, count = 0;
     yyjson_val *key = nullptr, *element = nullptr;
     yyjson_obj_foreach(value_, i, count, key, element) {
-      fields[*ManifestPlace(key).Text()] = ManifestPlace(element);
+      fields[KeyOf(key)] = ManifestPlace(*source_, element);
     }
     const char* separator = "{";
     for (const auto& [name, field] : fields) {
@@ -94,19 +95,23 @@ bool ManifestPlace::AppendGoJson(int depth_max, std::string& out) const {
   return true;
 }
 
-void Manifest::Free::operator()(yyjson_doc* doc) const { yyjson_doc_free(doc); }
-
-Result<Manifest> Manifest::Parse(std::string_view json) {
-  yyjson_read_err error{};
-  // Without the flag for parsing in place the text is not written to.
-  yyjson_doc* doc = yyjson_read_opts(const_cast<char*>(json.data()), json.size(),
-                                     YYJSON_READ_NUMBER_AS_RAW, nullptr, &error);
-  if (doc == nullptr) {
-    return Error(ErrorCode::kInvalid, std::string("the manifest is not JSON: ") + error.msg);
-  }
-  return Manifest(doc);
+std::string_view ManifestPlace::Source() const {
+  CHECK(key_ != nullptr);
+  return source_->TextBehind(key_);
 }
 
-ManifestPlace Manifest::root() const { return ManifestPlace(yyjson_doc_get_root(doc_.get())); }
+Manifest::Manifest(std::unique_ptr<JsonSource> source) : source_(std::move(source)) {}
+Manifest::Manifest(Manifest&&) noexcept = default;
+Manifest::~Manifest() = default;
+
+Result<Manifest> Manifest::Parse(std::string_view json) {
+  auto source = std::make_unique<JsonSource>(json);
+  if (source->root() == nullptr) {
+    return Error(ErrorCode::kInvalid, "the manifest is " + source->fault().message);
+  }
+  return Manifest(std::move(source));
+}
+
+ManifestPlace Manifest::root() const { return {*source_, source_->root()}; }
 
 }  // namespace denselet::kube

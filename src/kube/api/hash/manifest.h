@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,17 +13,24 @@
 
 #include "base/result.h"
 
-struct yyjson_doc;
 struct yyjson_val;
 
 namespace denselet::kube {
+
+class JsonSource;
+
+// What a manifest was before it was JSON. Go turns YAML into JSON that is sorted and without
+// spaces, and takes JSON as it is.
+enum class WrittenAs : uint8_t { kJson, kYaml };
 
 // A place in a manifest, which may say nothing there: that is a place too. Lives as long as its
 // Manifest.
 class ManifestPlace {
  public:
   ManifestPlace() = default;
-  explicit ManifestPlace(yyjson_val* value) : value_(value) {}
+  // `key` where it is a member of an object.
+  ManifestPlace(const JsonSource& source, yyjson_val* value, yyjson_val* key = nullptr)
+      : source_(&source), value_(value), key_(key) {}
 
   bool IsList() const;
   bool IsObject() const;
@@ -38,26 +46,30 @@ class ManifestPlace {
 
   // All that stands here as encoding/json writes it, keys sorted. Nothing: it is nested too deeply.
   std::optional<std::string> GoJson() const;
+  // The same as it was written. Of a member of an object.
+  std::string_view Source() const;
 
  private:
   bool AppendGoJson(int depth_max, std::string& out) const;
 
+  const JsonSource* source_ = nullptr;
   yyjson_val* value_ = nullptr;
+  yyjson_val* key_ = nullptr;
 };
 
 class Manifest {
  public:
+  // `json` must outlive it.
   static Result<Manifest> Parse(std::string_view json);
+  Manifest(Manifest&&) noexcept;
+  ~Manifest();
 
   ManifestPlace root() const;
 
  private:
-  struct Free {
-    void operator()(yyjson_doc* doc) const;
-  };
-  explicit Manifest(yyjson_doc* doc) : doc_(doc) {}
+  explicit Manifest(std::unique_ptr<JsonSource> source);
 
-  std::unique_ptr<yyjson_doc, Free> doc_;
+  std::unique_ptr<JsonSource> source_;
 };
 
 }  // namespace denselet::kube

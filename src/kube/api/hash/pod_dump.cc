@@ -36,8 +36,8 @@ constexpr std::string_view kLocalZone =
 
 class Dumper {
  public:
-  Dumper(const core::Pod& pod, ManifestPlace manifest, TextSink& out)
-      : pod_(pod), manifest_(manifest), out_(out) {}
+  Dumper(const core::Pod& pod, ManifestPlace manifest, WrittenAs written_as, TextSink& out)
+      : pod_(pod), manifest_(manifest), written_as_(written_as), out_(out) {}
 
   Status Write() {
     out_.Add("(*core.Pod)");
@@ -298,9 +298,11 @@ class Dumper {
 
   void WriteBool(bool value) { out_.Add(value ? "true" : "false"); }
 
-  // Of managed fields Go keeps the bytes: those that YAML was turned into.
+  // Of managed fields Go keeps the bytes: those of the manifest, or those that YAML was turned
+  // into.
   void WriteRaw(ManifestPlace place) {
-    const auto json = place.GoJson();
+    const std::optional<std::string> json =
+        written_as_ == WrittenAs::kJson ? std::string(place.Source()) : place.GoJson();
     if (!json) return Fail(Error(ErrorCode::kInvalid, "fieldsV1 is nested too deeply"));
     std::string text = "{Raw:([]uint8)[";
     for (size_t i = 0; i < json->size(); ++i) {
@@ -316,6 +318,7 @@ class Dumper {
 
   const core::Pod& pod_;
   ManifestPlace manifest_;
+  WrittenAs written_as_;
   TextSink& out_;
   Status status_ = Ok();
   ResourceOwner resource_owner_ = ResourceOwner::kOther;
@@ -327,10 +330,10 @@ class Dumper {
 
 }  // namespace
 
-Status DumpPod(const core::Pod& pod, ManifestPlace manifest, TextSink& out) {
+Status DumpPod(const core::Pod& pod, ManifestPlace manifest, WrittenAs written_as, TextSink& out) {
   core::Pod internal = pod;
   ApplyInternalConversion(internal);
-  return Dumper(internal, manifest, out).Write();
+  return Dumper(internal, manifest, written_as, out).Write();
 }
 
 }  // namespace denselet::kube

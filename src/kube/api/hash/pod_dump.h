@@ -16,8 +16,8 @@ class TextSink {
   virtual void Add(std::string_view text) = 0;
 };
 
-// `pod` has all defaults; `manifest` is the object it was decoded from. An error: a quantity or a
-// time of the manifest is none.
-Status DumpPod(const core::Pod& pod, ManifestPlace manifest, TextSink& out);
+// `pod` has all defaults; `manifest` is the object it was decoded from, and what that was. An
+// error: a quantity or a time of the manifest is none.
+Status DumpPod(const core::Pod& pod, ManifestPlace manifest, WrittenAs written_as, TextSink& out);
 
 }  // namespace denselet::kube

@@ -61,7 +61,8 @@ Result<std::string> StaticPodUid(const core::Pod& pod, const ManifestText& manif
   const auto place = FindPod(*parsed, manifest.list_item);
   if (!place) return place.error();
   HashSink hash;
-  if (const Status status = DumpPod(pod, *place, hash); !status) return status.error();
+  if (const Status status = DumpPod(pod, *place, manifest.written_as, hash); !status)
+    return status.error();
   if (origin.kind == StaticPodOrigin::Kind::kFile) {
     hash.Add("host:");
     hash.Add(node_name);

@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "kube/api/fwd.h"
+#include "kube/api/hash/manifest.h"
 
 namespace denselet::kube {
 
@@ -26,9 +27,10 @@ struct StaticPodOrigin {
 
 // The text that the pod was decoded from, as JSON (of a YAML manifest: what YamlToJson makes of
 // it). The UID depends on things that the decoded pod does not hold any more: empty lists and maps,
-// how quantities were written, fractions of seconds.
+// how quantities were written, fractions of seconds, the spaces and the order in raw JSON.
 struct ManifestText {
   std::string_view json;
+  WrittenAs written_as = WrittenAs::kJson;
   std::optional<size_t> list_item = std::nullopt;  // the pod is this one of `items`
 };
 

@@ -1,6 +1,12 @@
 // What is wrong with a static pod, before it is run: there is no API server between its author and
 // the node that would say so.
 //
+// Known differences, in what a message cannot hold or Go prints in its own way: a list or map that
+// is written out and empty counts as absent (upstream refuses spec.resources.claims: [],
+// supplementalGroups: [] on Windows, and finalizers: [] in a volumeClaimTemplate), characters that
+// cannot be printed stand as they are in "Invalid value" (U+2028), and an annotation of tolerations
+// that is no JSON is refused in our words.
+//
 // A pure function, on any thread.
 #pragma once
 

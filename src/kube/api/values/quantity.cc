@@ -106,6 +106,24 @@ std::string DecimalText(Int128 nano, Format format) {
   return ToDecimal(number) + QuantitySuffix(format, exponent);
 }
 
+// The canonical text of a decimal number that is too large to be held: by its digits.
+std::string TextBeyond(const QuantityText& text) {
+  std::string digits = std::string(text.whole) + std::string(text.fraction);
+  int exponent = text.exponent - static_cast<int>(text.fraction.size());
+  digits.erase(0, digits.find_first_not_of('0'));
+  const size_t zeros = digits.size() - 1 - digits.find_last_not_of('0');
+  digits.resize(digits.size() - zeros);
+  exponent += static_cast<int>(zeros);
+  const int most = text.format == Format::kDecimalSi ? kExaExponent : exponent;
+  for (; exponent > most || exponent % 3 != 0; --exponent) digits += '0';
+  return (text.negative ? "-" : "") + digits + QuantitySuffix(text.format, exponent);
+}
+
+bool IsFinerThanNano(const QuantityText& text) {
+  const size_t last = text.fraction.find_last_not_of('0');
+  return last != text.fraction.npos && text.exponent - static_cast<int>(last + 1) < -kNanoDigits;
+}
+
 }  // namespace
 
 Result<Quantity> Quantity::Parse(std::string_view text) {
@@ -129,6 +147,9 @@ Result<std::string> Quantity::Normalize(std::string_view text) {
   const auto parts = SplitQuantity(text);
   if (!parts) return parts.error();
   if (IsKeptAsWritten(*parts)) return std::string(text);
+  if (!parts->IsBinary() && DecimalNano(*parts) >= kNanoMax) {
+    return IsFinerThanNano(*parts) ? std::string(text) : TextBeyond(*parts);
+  }
   const auto quantity = Parse(text);
   if (!quantity) return quantity.error();
   return quantity->ToString();

@@ -296,6 +296,17 @@ TEST(Codec, RawJsonIsNestedOnlySoDeep) {
             (Lines{"line 1: managedFields[0].fieldsV1: nested deeper than 1000 levels"}));
 }
 
+TEST(Codec, WhatNobodyLooksAtIsNestedOnlySoDeepToo) {
+  const auto nested = [](size_t depth) {
+    return "{\n\"unknown\":" + std::string(depth, '[') + "\"]]]\\\"[\"" + std::string(depth, ']') +
+           "}";
+  };
+  meta::ObjectMeta meta;
+  EXPECT_TRUE(DecodeJson(nested(9'999), meta).ok());
+  EXPECT_EQ(Texts(DecodeJson(nested(10'000), meta).faults),
+            (Lines{"line 2: nested deeper than 10000 levels"}));
+}
+
 TEST(Codec, YamlIsReadWithItsOwnLines) {
   core::Pod pod;
   DecodeReport report = DecodeYaml(

@@ -21,13 +21,13 @@ class StringSink final : public TextSink {
 };
 
 // Without defaulting, which none of these depends on.
-std::string Dump(std::string_view json) {
+std::string Dump(std::string_view json, WrittenAs written_as = WrittenAs::kJson) {
   core::Pod pod;
   const DecodeReport report = DecodeJson(json, pod);
   EXPECT_TRUE(report.ok()) << report.ToStatus().error().message();
   const auto manifest = Manifest::Parse(json);
   StringSink sink;
-  EXPECT_TRUE(manifest && DumpPod(pod, manifest->root(), sink));
+  EXPECT_TRUE(manifest && DumpPod(pod, manifest->root(), written_as, sink));
   return sink.text;
 }
 
@@ -174,12 +174,18 @@ TEST(PodDump, ZoneIsNotPrintedTwiceWhereGoSpewTakesItForACircle) {
 }
 
 TEST(PodDump, ManagedFieldsAreBytesOfJson) {
+  const std::string_view json =
+      R"({"metadata":{"managedFields":[{"fieldsV1": {"f:b": [1, true], "f:a": {"<": null}}}]}})";
   EXPECT_THAT(
-      Dump(
-          R"({"metadata":{"managedFields":[{"fieldsV1": {"f:b": [1, true], "f:a": {"<": null}}}]}})"),
+      Dump(json, WrittenAs::kYaml),
       HasSubstr("FieldsV1:(*v1.FieldsV1){Raw:([]uint8)[123 34 102 58 97 34 58 123 34 92 117 48 48 "
                 "51 99 34 58 110 117 108 108 125 44 34 102 58 98 34 58 91 49 44 116 114 117 101 "
                 "93 125]}"));
+  EXPECT_THAT(
+      Dump(json, WrittenAs::kJson),
+      HasSubstr("FieldsV1:(*v1.FieldsV1){Raw:([]uint8)[123 34 102 58 98 34 58 32 91 49 44 32 116 "
+                "114 117 101 93 44 32 34 102 58 97 34 58 32 123 34 60 34 58 32 110 117 108 108 125 "
+                "125]}"));
 }
 
 TEST(PodDump, WrongQuantityOfTheManifestIsAnError) {
@@ -188,7 +194,7 @@ TEST(PodDump, WrongQuantityOfTheManifestIsAnError) {
   core::Pod pod;
   (*pod.mutable_spec()->mutable_overhead())["cpu"].set_string("1");
   StringSink sink;
-  const Status status = DumpPod(pod, manifest->root(), sink);
+  const Status status = DumpPod(pod, manifest->root(), WrittenAs::kJson, sink);
   ASSERT_FALSE(status);
   EXPECT_THAT(status.error().message(), HasSubstr("\"cpu\""));
 }

@@ -27,6 +27,10 @@ std::string ReadManifest(const std::string& name) {
   return yaml.text.json;
 }
 
+WrittenAs FormOf(const std::string& name) {
+  return name.ends_with(".json") ? WrittenAs::kJson : WrittenAs::kYaml;
+}
+
 core::Pod DecodePod(std::string_view json) {
   core::Pod pod;
   const DecodeReport report = DecodeJson(json, pod);
@@ -65,8 +69,9 @@ TEST(StaticPod, IsWhoTheKubeletMakesIt) {
     const core::Pod defaulted = DecodePod(row[kPodColumn]);
     for (const Kind kind : {Kind::kFile, Kind::kUrl}) {
       core::Pod pod = defaulted;
-      const Status status = ApplyStaticPodIdentity(pod, {.json = manifest}, node,
-                                                   {.kind = kind, .location = location});
+      const Status status =
+          ApplyStaticPodIdentity(pod, {.json = manifest, .written_as = FormOf(row[0])}, node,
+                                 {.kind = kind, .location = location});
       ASSERT_TRUE(status) << row[0] << ": " << status.error().message();
       const auto column = static_cast<ptrdiff_t>(kind == Kind::kFile ? kFileColumn : kUrlColumn);
       const std::vector<std::string> wanted(row.begin() + column, row.begin() + column + 7);
@@ -88,8 +93,9 @@ TEST(StaticPod, UidIsTheOneThatARunningKubeletGave) {
     ASSERT_EQ(row.size(), 2u);
     const std::string name = row[0].substr(row[0].rfind('/') + 1);
     const std::string manifest = ReadManifest(name);
-    const auto uid = StaticPodUid(DecodePod(defaulted[name]), {.json = manifest}, "node-1",
-                                  {.kind = Kind::kFile, .location = row[0]});
+    const auto uid =
+        StaticPodUid(DecodePod(defaulted[name]), {.json = manifest, .written_as = FormOf(name)},
+                     "node-1", {.kind = Kind::kFile, .location = row[0]});
     ASSERT_TRUE(uid) << name;
     EXPECT_EQ(*uid, row[1]) << name;
   }

@@ -112,6 +112,32 @@ TEST(Quantity, StopsAtTheMostItHolds) {
   EXPECT_EQ(Quantity::Normalize("1e30").operator*(), "1e30");
 }
 
+// What we cannot hold we need not change. The right column is upstream's.
+TEST(Quantity, TextsBeyondTheMostAreOnlyMadeCanonical) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"1e400", "10e399"},
+      {"1e28", "10e27"},
+      {"1e29", "100e27"},
+      {"120e400", "1200e399"},
+      {"1.5e400", "1.5e400"},
+      {"1.25e40", "12500e36"},
+      {"-1e401", "-100e399"},
+      {"1000e398", "100e399"},
+      {"123456789012345678901234567890e5", "12345678901234567890123456789e6"},
+      {"0e500", "0"},
+      {"123456789012345678901234567890123", "123456789012345678901234567890123"},
+      {"5e1000000", "50e999999"},
+      {"00012.3400e50", "1234e48"},
+  };
+  for (const auto& [text, canonical] : rows) {
+    const auto normalized = Quantity::Normalize(text);
+    ASSERT_TRUE(normalized) << text;
+    EXPECT_EQ(*normalized, canonical) << text;
+  }
+  // Upstream prints "100".
+  EXPECT_EQ(*Quantity::Normalize("100000000000000000000000000000000"), "100000000000000E");
+}
+
 TEST(Quantity, UnitsAreRoundedAwayFromZeroAndHeldInRange) {
   struct Case {
     std::string_view text;
