@@ -97,6 +97,15 @@ class PodCore::Part final : public PodShardUser {
   }
   void OnPodHeldBack(const PodIdentity& pod, const kube::PodRef& wish) override {
     user_.OnPodHeldBack(pod, wish);
+    OnPodEvent({.object = {.kind = "Pod",
+                           .ns = pod.ref.ns,
+                           .name = pod.ref.name,
+                           .uid = pod.uid.value(),
+                           .resource_version = std::string(wish->hot().resource_version)},
+                .type = EventType::kWarning,
+                .reason = "HeldBack",
+                .message = "The agent died again and again under the work on this pod: it is left "
+                           "as it is until it changes"});
   }
   void OnPodDecided(const PodWorker& worker, const Decision& decision) override {
     user_.OnPodDecided(worker, decision);

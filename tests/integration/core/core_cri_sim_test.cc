@@ -21,8 +21,10 @@ namespace denselet::tests {
 namespace {
 
 using sync::ContainerState;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::IsSupersetOf;
 
 constexpr const char* kServer = R"({"containers":[{"name":"c","image":"app:1"}]})";
 constexpr const char* kInit = R"({"initContainers":[
@@ -167,6 +169,32 @@ TEST_P(CoreCriSimTest, StaticPodsOfEveryKindRunAndGo) {
     EXPECT_TRUE(std::filesystem::is_empty(folder_ + "/data/pods"));
     Kill();
   }
+}
+
+TEST_P(CoreCriSimTest, StatusesAndEventsTellOfAPodsLife) {
+  constexpr const char* kTooLarge = R"({"containers":[{"name":"c","image":"app:1",
+      "resources":{"requests":{"cpu":"100"}}}]})";
+  StartAgent();
+  Wish({{"server", kServer}, {"job", kJob}, {"large", kTooLarge}});
+  const auto phase = [&](const char* uid) { return agent_->PhaseOf(PodUid(uid)); };
+  ASSERT_TRUE(RunUntil([&] {
+    return phase("uid-server") == "Running" && phase("uid-job") == "Succeeded" &&
+           phase("uid-large") == "Failed";
+  })) << phase("uid-server")
+      << phase("uid-job") << phase("uid-large");
+  EXPECT_THAT(agent_->rejections(), ElementsAre(HasSubstr("large: Node didn't have enough")));
+  EXPECT_EQ(agent_->pods().Find(PodUid("uid-large"))->timeline().runtime_calls, 0u);
+  Wish({});
+  ASSERT_TRUE(RunUntil([&] { return agent_->pods().size() == 0; })) << Waits();
+  const std::string place = "server spec.containers{c} ";
+  EXPECT_THAT(
+      agent_->events(),
+      IsSupersetOf({place + "Pulled: Container image \"app:1\" already present on machine "
+                            "and can be accessed by the pod",
+                    place + "Created: Container created", place + "Started: Container started",
+                    place + "Killing: Stopping container c"}));
+  // What was given out is free again.
+  EXPECT_EQ(agent_->core().admission().size(), 0u);
 }
 
 TEST_P(CoreCriSimTest, AContainerThatEndsIsStartedAgain) {

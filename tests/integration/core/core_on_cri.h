@@ -85,6 +85,8 @@ class CoreOnCri final : private sync::PodShardUser,
   uint64_t gone() const { return gone_; }
   const std::vector<std::string>& faults() const { return faults_; }
   const std::vector<std::string>& rejections() const { return rejections_; }
+  // What people were told: "pod field Reason: message".
+  const std::vector<std::string>& events() const { return events_; }
   // The phase that the newest status of the pod tells.
   std::string PhaseOf(const PodUid& pod) const {
     kube::core::PodStatus status;
@@ -141,7 +143,10 @@ class CoreOnCri final : private sync::PodShardUser,
   // sync::PodShardUser, sync::PodCoreUser
   void OnPodChanged(const sync::PodWorker&) override {}
   void OnPodGone(const sync::PodIdentity&) override { ++gone_; }
-  void OnPodEvent(const sync::ObjectEvent&) override {}
+  void OnPodEvent(const sync::ObjectEvent& event) override {
+    events_.push_back(event.object.name + " " + event.object.field_path + " " + event.reason +
+                      ": " + event.message);
+  }
   void OnPodRejected(const kube::PodRef& pod, const sync::Rejection& rejection) override {
     rejections_.push_back(std::string(pod->hot().name) + ": " + rejection.message);
   }
@@ -159,6 +164,7 @@ class CoreOnCri final : private sync::PodShardUser,
   reactor::Loop& loop_;
   std::map<PodUid, std::string> statuses_;
   std::vector<std::string> rejections_;
+  std::vector<std::string> events_;
   std::optional<sync::PodSources> sources_;
   std::shared_ptr<cri::PodHints> hints_;
   std::unique_ptr<cri::EventStream> stream_;
