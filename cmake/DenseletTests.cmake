@@ -22,3 +22,11 @@ function(denselet_compile_as_test name)
   target_compile_options(${name} PRIVATE -O0)
   set_target_properties(${name} PROPERTIES DENSELET_TEST TRUE PRECOMPILE_HEADERS_REUSE_FROM denselet_tests_pch)
 endfunction()
+
+# For tests that see gRPC and not our messages: under ThreadSanitizer they are compiled with other macros than the
+# precompiled headers (src/rpc/CMakeLists.txt).
+function(denselet_compile_beside_grpc name)
+  if(DENSELET_SANITIZE MATCHES "thread")
+    set_target_properties(${name} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
+  endif()
+endfunction()

@@ -13,6 +13,7 @@
 #include "bench/cri_sim/host.h"
 #include "kube/api/codec/codec.h"
 #include "kube/api/types.h"
+#include "sync/status/seen_pod.h"
 #include "tests/fakes/capturing_log_sink.h"
 #include "tests/integration/core/core_on_cri.h"
 #include "tests/integration/loop_fixture.h"
@@ -112,9 +113,10 @@ class CoreCriSimTest : public reactor::ShardTest {
 
   // How many containers of a pod the runtime runs, as the core has seen it.
   size_t Running(const std::string& name) {
-    const sync::StoredPod* stored = agent_->pods().store().Find(PodUid("uid-" + name));
-    if (stored == nullptr) return 0;
-    return static_cast<size_t>(std::ranges::count(stored->pod.containers, ContainerState::kRunning,
+    const sync::PodWorker* worker = agent_->pods().Find(PodUid("uid-" + name));
+    if (worker == nullptr) return 0;
+    const sync::ObservedPod seen = sync::SeenPod(worker->Observe(), worker->ledger().view());
+    return static_cast<size_t>(std::ranges::count(seen.containers, ContainerState::kRunning,
                                                   &sync::ObservedContainer::state));
   }
   std::set<std::string> ContainerIds() {
@@ -182,7 +184,8 @@ TEST_P(CoreCriSimTest, StatusesAndEventsTellOfAPodsLife) {
            phase("uid-large") == "Failed";
   })) << phase("uid-server")
       << phase("uid-job") << phase("uid-large");
-  EXPECT_THAT(agent_->rejections(), ElementsAre(HasSubstr("large: Node didn't have enough")));
+  EXPECT_THAT(agent_->rejections(),
+              ElementsAre(HasSubstr("reclaim resources: [(res: cpu, q: 92000)")));
   EXPECT_EQ(agent_->pods().Find(PodUid("uid-large"))->timeline().runtime_calls, 0u);
   Wish({});
   ASSERT_TRUE(RunUntil([&] { return agent_->pods().size() == 0; })) << Waits();
@@ -262,7 +265,7 @@ TEST_P(CoreCriSimTest, APodNeedsNoMoreThanSixCallsToStart) {
   ASSERT_TRUE(RunUntil([&] {
     return std::ranges::all_of(wishes, [&](const auto& w) { return Running(w.first) == 1; }) &&
            agent_->pods().idle();
-  }));
+  })) << Waits();
   uint32_t most = 0;
   for (const auto& [name, spec] : wishes) {
     most = std::max(most, agent_->pods().Find(PodUid("uid-" + name))->timeline().runtime_calls);

@@ -53,9 +53,12 @@ TEST(JsonMergePatch, OfKeysThatComeTwiceTheLastCounts) {
 TEST(JsonMergePatch, AnythingThatIsNoJsonIsRefused) {
   EXPECT_EQ(Patched("{}", "{\n\"a\":}").substr(0, 33), "read the patch: line 2: not JSON:");
   EXPECT_EQ(Patched("", "{}").substr(0, 36), "read the document: line 1: not JSON:");
-  const std::string deep(100'000, '[');
-  EXPECT_EQ(Patched("{}", deep + std::string(100'000, ']')),
-            "read the patch: nested more than 1000 levels deep");
+  const auto nested = [](size_t levels) {
+    return std::string(levels, '[') + std::string(levels, ']');
+  };
+  EXPECT_EQ(Patched("{}", nested(5'000)), "read the patch: nested more than 1000 levels deep");
+  EXPECT_EQ(Patched("{}", nested(100'000)),
+            "read the patch: line 1: nested deeper than 10000 levels");
 }
 
 }  // namespace
