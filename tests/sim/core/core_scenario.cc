@@ -14,7 +14,7 @@ namespace {
 constexpr Duration kTroubled = Minutes(5);
 constexpr Duration kLength = Minutes(10);
 // Many times what a burst takes: who is still at work then will not come to an end.
-constexpr uint64_t kTurnsAtOnceMax = 100'000;
+constexpr uint64_t kTurnsAtOnceMax = 20'000;
 constexpr Duration kConvergesWithin = Minutes(15);
 
 class Scenario {
