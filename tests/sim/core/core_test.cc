@@ -65,10 +65,6 @@ TEST(Core, WithoutEventsItDoesTheSameInTheSameOrder) {
 class CoreMutation : public testing::TestWithParam<size_t> {};
 
 TEST_P(CoreMutation, IsNoticed) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP()
-      << "what the release build notices of deliberate faults, this one would, too, in minutes";
-#endif
   constexpr uint64_t kSeedsMax = 2000;
   const Mutation& mutation = Mutations()[GetParam()];
   for (uint64_t seed = 1; seed <= kSeedsMax; ++seed) {
