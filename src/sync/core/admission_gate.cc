@@ -61,7 +61,10 @@ Status AdmissionGate::Wish(uint32_t shard, PodWish wish) {
       }
       // Nobody needs the answer any more.
       Status passed = Pass(entry, std::move(wish), gone ? Stage::kLeaving : Stage::kForwarded);
-      if (passed) Release(uid);
+      if (passed) {
+        LeaveLine(uid);
+        Release(uid);
+      }
       return passed;
     }
     case Stage::kForwarded:
@@ -87,7 +90,7 @@ Status AdmissionGate::Begin(const PodUid& pod, uint32_t shard, PodWish wish) {
   if (open_ && again_.empty()) {
     Ask(pod, entry);
   } else {
-    again_.push_back(pod);
+    LineUp(pod);
   }
   return Ok();
 }
@@ -132,14 +135,23 @@ void AdmissionGate::Forward(const PodUid& pod, Entry& entry) {
   desk_.Confirm(pod);
 }
 
+void AdmissionGate::LineUp(const PodUid& pod) {
+  if (in_line_.insert(pod).second) again_.push_back(pod);
+}
+
+void AdmissionGate::LeaveLine(const PodUid& pod) {
+  if (in_line_.erase(pod) != 0) std::erase(again_, pod);
+}
+
 void AdmissionGate::TryLater(const PodUid& pod) {
-  again_.push_back(pod);
+  LineUp(pod);
   loop_.Disarm(timer_);
   timer_ = loop_.Arm(After(loop_.Now(), kRetry), [this] { TryAgain(); });
 }
 
 void AdmissionGate::TryAgain() {
   if (!open_) return;
+  in_line_.clear();
   for (const PodUid& pod : std::exchange(again_, {})) {
     const auto found = pods_.find(pod);
     if (found == pods_.end()) continue;

@@ -89,6 +89,8 @@ class AdmissionGate final : public PodShards {
   void Ask(const PodUid& pod, Entry& entry);
   void OnDecided(const PodUid& pod, const Result<AdmissionDecision>& decision);
   void Forward(const PodUid& pod, Entry& entry);
+  void LineUp(const PodUid& pod);
+  void LeaveLine(const PodUid& pod);
   void TryLater(const PodUid& pod);
   void TryAgain();
   void ReleaseUnclaimed(uint32_t shard);
@@ -105,7 +107,8 @@ class AdmissionGate final : public PodShards {
   std::set<PodUid> released_early_;               // before the journal was read
   std::set<PodUid> unclaimed_;                    // of the journal, and nobody has asked about them
   std::map<PodUid, Entry> pods_;
-  std::deque<PodUid> again_;  // to be asked about or forwarded, in order
+  std::deque<PodUid> again_;  // to be asked about or forwarded, in order, each once
+  std::set<PodUid> in_line_;  // the same
   reactor::TimerId timer_ = {};
 };
 

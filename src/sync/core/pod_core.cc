@@ -167,8 +167,10 @@ class PodCore::Wishes final : public DesiredPodsUser {
   void OnPodChanges(SourceKind source, std::span<const PodChange> changes) override {
     for (const PodChange& change : changes) {
       const std::string_view mirrored = change.pod->hot().config_mirror;
-      if (mirrored.empty() || change.op != PodOp::kAdd) continue;
-      (*home_.mirrors)[PodUid(std::string(mirrored))] = change.pod;
+      if (mirrored.empty()) continue;
+      const PodUid static_pod{std::string(mirrored)};
+      if (change.op == PodOp::kAdd) (*home_.mirrors)[static_pod] = change.pod;
+      if (change.op == PodOp::kRemove) (*home_.mirrors)[static_pod] = {};
     }
     home_.mirrors->Flush();
     home_.dispatcher->OnPodChanges(source, changes);

@@ -64,6 +64,10 @@ void PodStatuses::Gone(const PodUid& pod) {
 }
 
 void PodStatuses::SetMirror(const PodUid& static_pod, const kube::PodRef& mirror) {
+  if (!mirror) {
+    if (pods_.Find(static_pod) == nullptr) kept_.erase(static_pod);
+    return;
+  }
   Kept& kept = kept_[static_pod];
   if (std::exchange(kept.mirror_seen, true)) return;
   const Result<std::unique_ptr<core::Pod>> shown = mirror->Parse();

@@ -41,6 +41,7 @@ class PodStatuses final : public PodStatusUser {
   // It has left this node.
   void Gone(const PodUid& pod);
   // What the API server showed of a static pod before this agent began: its status goes on from it.
+  // Empty: the mirror is gone, and nothing is kept for a static pod that there is not.
   void SetMirror(const PodUid& static_pod, const kube::PodRef& mirror);
 
   // PodStatusUser

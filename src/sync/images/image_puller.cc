@@ -7,6 +7,9 @@
 namespace denselet::sync {
 namespace {
 
+// A container does not wait longer for a number that people may want to read.
+constexpr Duration kMeasureMax = Seconds(2);
+
 // After a failure the next look is soon: it only turns the reason into ImagePullBackOff.
 constexpr Duration kTellBackOff = Seconds(1);
 constexpr Duration kAskAgain = Seconds(10);
@@ -244,7 +247,7 @@ void ImagePuller::Measure(SlotKey key, const std::string& ref, Duration took) {
                               FormatDuration(took) + " (" +
                               FormatDuration(loop_.Now() - wish.wished_at) + " including waiting).";
   images_.Find(
-      Context{}.WithTimeout(loop_.Now(), options_.look_deadline),
+      Context{}.WithTimeout(loop_.Now(), kMeasureMax),
       {.image = ref, .user_specified = wish.wish.image},
       [this, alive = alive_, key, ref, message](const Result<std::optional<ObservedImage>>& found) {
         if (!*alive) return;

@@ -8,6 +8,11 @@ void OnShards(CoreAgent& agent, Put put) {
   for (uint32_t i = 0; i < agent.shards(); ++i) put(agent.shard(i));
 }
 
+template <class Put>
+void OnStatuses(CoreAgent& agent, Put put) {
+  for (uint32_t i = 0; i < agent.shards(); ++i) put(agent.core().statuses(i)->faults_for_tests());
+}
+
 constexpr Mutation kMutations[] = {
     {"stamp-reads-at-arrival", 2,
      [](CoreAgent& a) {
@@ -86,6 +91,12 @@ constexpr Mutation kMutations[] = {
      [](CoreAgent& a) {
        OnShards(a, [](sync::PodShard& s) { s.faults_for_tests().orphans_at_once = true; });
      }},
+    {"forget-what-was-told", 0,
+     [](CoreAgent& a) { OnStatuses(a, [](auto& faults) { faults.forget_before = true; }); }},
+    {"finish-early", 0,
+     [](CoreAgent& a) { OnStatuses(a, [](auto& faults) { faults.finish_early = true; }); }},
+    {"remove-before-arrival", 14,
+     [](CoreAgent& a) { OnStatuses(a, [](auto& faults) { faults.allow_unsettled = true; }); }},
 };
 
 }  // namespace
