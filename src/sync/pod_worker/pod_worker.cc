@@ -236,8 +236,17 @@ void PodWorker::OnObserved(TimePoint now) {
     const ObservedContainer* seen = Observed(id);
     return seen == nullptr || seen->state != ContainerState::kCreated;
   });
+  for (const ObservedSandbox& sandbox : observation.pod->sandboxes) {
+    may_come_.erase(sandbox.attempt);
+  }
   memory_.NoteObserved(*observation.pod, now);
   ledger_.Prune(*observation.pod, observation.epoch);
+}
+
+std::optional<uint32_t> PodWorker::LateSandbox() const {
+  const std::optional<uint32_t> late = ledger_.LateSandbox();
+  if (may_come_.empty()) return late;
+  return std::max(late.value_or(0), *may_come_.rbegin());
 }
 
 bool PodWorker::HoldHint(TimePoint now) {

@@ -140,6 +140,8 @@ class PodWorker {
   const StartTimeline& timeline() const { return timeline_; }
   const std::optional<WorkerFault>& fault() const { return fault_; }
   bool is_orphan() const { return !pod_; }
+  // The last of its sandboxes that may still turn up, whatever became of later tries of it.
+  std::optional<uint32_t> LateSandbox() const;
   WorkClass work_class() const;
   // The observation that Decide sees: none until it is fresh enough.
   Observation Observe() const;
@@ -259,6 +261,7 @@ class PodWorker {
   TimePoint wait_since_;
   std::vector<UnderWay> ops_;
   std::map<std::pair<std::string, uint32_t>, OpToken> stop_ops_;
+  std::set<uint32_t> may_come_;    // sandboxes, by attempt: a run of theirs has an unknown outcome
   std::set<ContainerId> may_run_;  // a start of theirs has an unknown outcome; of this pod's few
   uint32_t object_reads_ = 0;      // under way
   uint32_t read_failures_ = 0;

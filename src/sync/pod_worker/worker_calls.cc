@@ -136,6 +136,10 @@ Status PodWorker::Begin(const RunSandbox& action, TimePoint now) {
       host_.Reply<SandboxId>(
           *op, [attempt = action.attempt](PodWorker& w, Result<SandboxId> answer, TimePoint then) {
             SandboxEntry& entry = w.ledger_.Sandbox(attempt);
+            if (answer) w.may_come_.erase(attempt);
+            if (!answer && answer.error().code() == ErrorCode::kUnknownOutcome) {
+              w.may_come_.insert(attempt);
+            }
             w.EndCall(entry.run, ToStatus(answer), "CreatePodSandboxError", true, then);
             if (!answer) return w.TellSandbox(answer.error());
             entry.id = *std::move(answer);

@@ -289,7 +289,7 @@ void PodShard::Collect(const PodUid& pod) {
   if (found == workers_.end() || !found->second.worker->gone()) return;
   const std::optional<PodWish> next = found->second.worker->next_wish();
   const PodIdentity identity = found->second.worker->pod();
-  if (const auto late = found->second.worker->ledger().LateSandbox()) {
+  if (const auto late = found->second.worker->LateSandbox()) {
     late_sandboxes_[pod] = {*late, After(ports_.loop.Now(), kLateSandboxMax)};
   }
   ports_.loop.Disarm(found->second.timer);
