@@ -100,13 +100,21 @@ Error Error::With(std::string_view doing) const {
   std::string message;
   message.reserve(doing.size() + 2 + message_.size());
   message.append(doing).append(": ").append(message_);
-  return Error(code_, std::move(message));
+  Error error(code_, std::move(message));
+  error.answered_ = answered_;
+  return error;
 }
 
 Error Error::With(std::string_view doing, std::string_view subject) const {
   std::string context(doing);
   context.append(" \"").append(subject).append("\"");
   return With(context);
+}
+
+Error Error::AsAnswer() const {
+  Error answer = *this;
+  answer.answered_ = true;
+  return answer;
 }
 
 }  // namespace denselet

@@ -39,15 +39,21 @@ class [[nodiscard]] Error {
 
   ErrorCode code() const { return code_; }
   const std::string& message() const { return message_; }
+  // The other side itself said so: it was reached, and to ask the same again brings the same. False
+  // also where nobody took note of it.
+  bool answered() const { return answered_; }
 
   // A copy with context in front: `doing: message`, or `doing "subject": message`.
   Error With(std::string_view doing) const;
   Error With(std::string_view doing, std::string_view subject) const;
+  // A copy that is known to be an answer.
+  Error AsAnswer() const;
 
   friend bool operator==(const Error&, const Error&) = default;
 
  private:
   ErrorCode code_;
+  bool answered_ = false;
   std::string message_;
 };
 

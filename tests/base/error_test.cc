@@ -56,6 +56,15 @@ TEST(Error, WithKeepsTheCodeAndLeavesTheOriginalAlone) {
   EXPECT_EQ(error.message(), "stream closed");
 }
 
+TEST(Error, RemembersWhetherItIsAnAnswer) {
+  const Error error(ErrorCode::kUnavailable, "busy");
+  EXPECT_FALSE(error.answered());
+  EXPECT_FALSE(error.With("ask").answered());
+  EXPECT_TRUE(error.AsAnswer().answered());
+  EXPECT_TRUE(error.AsAnswer().With("ask", "it").answered());
+  EXPECT_EQ(error.AsAnswer().message(), "busy");
+}
+
 TEST(Error, EqualWhenCodeAndMessageAre) {
   const Error error(ErrorCode::kIo, "read");
   EXPECT_EQ(error, Error(ErrorCode::kIo, "read"));
