@@ -20,6 +20,7 @@ ErrorCode CodeOfErrno(int error_number) {
     case EROFS:
       return ErrorCode::kPermission;
     case EINVAL:
+    case EISDIR:
     case ENAMETOOLONG:
     case ELOOP:
       return ErrorCode::kInvalid;

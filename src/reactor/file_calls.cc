@@ -174,7 +174,7 @@ Result<std::string> Read(const std::string& path, size_t bytes_max) {
       bytes_max == std::numeric_limits<size_t>::max() ? bytes_max : bytes_max + 1;
   Result<std::string> content = ReadUpTo(fd.get(), -1, one_more, path);
   if (content && content->size() > bytes_max) {
-    return Error(ErrorCode::kOverloaded, "more than " + std::to_string(bytes_max) + " bytes")
+    return Error(ErrorCode::kInvalid, "more than " + std::to_string(bytes_max) + " bytes")
         .With("read", path);
   }
   return content;

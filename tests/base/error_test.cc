@@ -99,6 +99,7 @@ TEST(Error, FromErrnoChoosesTheCodeThatFitsTheNumber) {
       {EWOULDBLOCK, ErrorCode::kOverloaded},
       {ENOMEM, ErrorCode::kOverloaded},
       {ENOBUFS, ErrorCode::kOverloaded},
+      {EISDIR, ErrorCode::kInvalid},
       {EMFILE, ErrorCode::kOverloaded},
       {ENFILE, ErrorCode::kOverloaded},
       {ENOSPC, ErrorCode::kOverloaded},

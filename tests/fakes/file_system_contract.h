@@ -338,7 +338,7 @@ TEST_P(FileSystemContract, BoundsOfTheCallerHold) {
   ASSERT_TRUE(Replace(Path("f"), "12345"));
   EXPECT_EQ(*Read(Path("f"), 5), "12345");
   EXPECT_EQ(Read(Path("f"), 4).error(),
-            Error(ErrorCode::kOverloaded, "read \"" + Path("f") + "\": more than 4 bytes"));
+            Error(ErrorCode::kInvalid, "read \"" + Path("f") + "\": more than 4 bytes"));
   EXPECT_EQ(List(made_->root(), 0).error(),
             Error(ErrorCode::kOverloaded, "list \"" + made_->root() + "\": more than 0 entries"));
 }

@@ -136,7 +136,7 @@ TEST_P(FileSystemTest, FilesAreReadUpToTheBoundTheCallerCanBear) {
   EXPECT_EQ(*Read(Path("f"), 100'000), content);
   const auto larger = Read(Path("f"), 99'999);
   EXPECT_EQ(larger.error(),
-            Error(ErrorCode::kOverloaded, "read \"" + Path("f") + "\": more than 99999 bytes"));
+            Error(ErrorCode::kInvalid, "read \"" + Path("f") + "\": more than 99999 bytes"));
   Put(Path("empty"), "");
   EXPECT_EQ(*Read(Path("empty"), 0), "");
 }
@@ -145,7 +145,7 @@ TEST_P(FileSystemTest, FilesThatSayTheyAreEmptyAreReadToTheEnd) {
   const Result<std::string> status = Read("/proc/self/status", 1 << 20);
   ASSERT_TRUE(status);
   EXPECT_NE(status->find("voluntary_ctxt_switches"), std::string::npos);
-  EXPECT_EQ(Read("/proc/self/status", 10).error().code(), ErrorCode::kOverloaded);
+  EXPECT_EQ(Read("/proc/self/status", 10).error().code(), ErrorCode::kInvalid);
 }
 
 TEST_P(FileSystemTest, ErrorsNameTheOperationAndThePath) {
@@ -157,7 +157,7 @@ TEST_P(FileSystemTest, ErrorsNameTheOperationAndThePath) {
   EXPECT_EQ(renamed.error(),
             Error(ErrorCode::kNotFound, "rename \"" + path + "\" to \"" + Path("other") +
                                             "\": No such file or directory"));
-  EXPECT_EQ(Read(root_, 10).error().code(), ErrorCode::kIo) << "a directory";
+  EXPECT_EQ(Read(root_, 10).error().code(), ErrorCode::kInvalid) << "a directory";
 }
 
 TEST_P(FileSystemTest, PathsWithANulByteAreRefused) {

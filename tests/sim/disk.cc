@@ -99,7 +99,7 @@ Result<std::string> Disk::ReadFile(const std::string& path, size_t bytes_max) co
   if (inode->kind == Kind::kSymlink) return Failed(ELOOP, "read", path);
   if (inode->kind == Kind::kDirectory) return Failed(EISDIR, "read", path);
   if (inode->content.size() > bytes_max) {
-    return Error(ErrorCode::kOverloaded, "more than " + std::to_string(bytes_max) + " bytes")
+    return Error(ErrorCode::kInvalid, "more than " + std::to_string(bytes_max) + " bytes")
         .With("read", path);
   }
   return inode->content;

@@ -63,7 +63,7 @@ class FileSystem {
  public:
   virtual ~FileSystem() = default;
 
-  // Whole files. Larger than bytes_max is kOverloaded: the caller named what it can bear.
+  // Whole files. Larger than bytes_max is kInvalid, as is a folder: asked again, it is the same.
   virtual void ReadFile(Context, std::string path, size_t bytes_max, Done<std::string>) = 0;
   // Readers see the old content or the new, never a part: a temporary file beside it, then a
   // rename. What fails leaves the old content and no temporary file; but kUnknownOutcome: the new

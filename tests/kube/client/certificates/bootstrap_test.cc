@@ -133,7 +133,7 @@ TEST_F(Bootstrap, AValidKubeconfigIsUsedAndTheBootstrapOneNotLookedAt) {
 
 TEST_F(Bootstrap, AKubeconfigThatCannotBeReadAtAllEndsIt) {
   ASSERT_TRUE(machine_.disk.MakeDirectories(kKubeconfig, 0755));
-  EXPECT_EQ(Run().error().code(), ErrorCode::kIo);
+  EXPECT_EQ(Run().error().code(), ErrorCode::kInvalid);
 }
 
 TEST_F(Bootstrap, AMissingBootstrapKubeconfigIsNamed) {
