@@ -165,6 +165,9 @@ void FileSource::OnRead(const Candidate& file, const std::optional<FileInfo>& in
   if (content) {
     const reactor::ActivityScope scope(loop_.activity(), "read manifest");
     files_.OnContent(file.path, *content, info, loop_.WallNow(), loop_.Now());
+  } else if (content.error().code() == ErrorCode::kInvalid) {
+    // Too large, or a link to a folder: that does not pass by itself.
+    files_.OnBad(file.path, content.error(), loop_.Now());
   } else if (content.error().code() != ErrorCode::kNotFound) {
     files_.OnUnreadable(file.path, content.error(), loop_.Now());
   } else if (file.kind == FileInfo::Kind::kSymlink) {
@@ -227,8 +230,8 @@ void FileSource::Tell(const ManifestFiles::Outcome& outcome) {
   }
   // Whoever hears the first set takes it for all that there is: what cannot be judged yet is waited
   // for, but not for ever.
-  const TimePoint patience = After(started_at_, options_.check_period);
-  if (outcome.undecided && loop_.Now() < patience) return;
+  const TimePoint patience = After(started_at_, options_.first_set_patience);
+  if (outcome.undecided && loop_.Now() < patience) return LookAt(patience);
   told_ = true;
   user_.OnPods(kFile, files_.Pods());
 }

@@ -32,7 +32,7 @@ struct FileSourceOptions {
   std::string node_name = {};
   Duration check_period = Seconds(20);  // fileCheckFrequency
 
-  // A larger file is not read: its pod stays as it was, and it is reported.
+  // A larger file is no manifest, and is reported.
   size_t file_bytes_max = kManifestBytesMax;
   // In the folder, with those that are not looked at. With more the whole folder stays as it was,
   // and is reported.
@@ -46,6 +46,8 @@ struct FileSourceOptions {
   Duration pause_min = Milliseconds(10);
   Duration pause_max = Seconds(1);
   Duration quiet_time = ManifestFilesOptions().quiet_time;
+  // The first set waits for so long for files that cannot be read, or that are being written.
+  Duration first_set_patience = Seconds(2);
 };
 
 struct FileSourceStats {

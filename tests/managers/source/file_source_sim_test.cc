@@ -205,25 +205,43 @@ TEST(FileSourceSim, TheFirstSetWaitsForWhatCannotBeReadYet) {
   sim.Put("/m/b.yaml", PodYaml("b", "app:1"));
   sim.files.broken = {"/m/b.yaml"};
   sim.Start();
-  sim.Run(Seconds(10));
+  sim.Run(Milliseconds(1500));
   EXPECT_EQ(sim.keeper.sets, 0);
   EXPECT_EQ(sim.keeper.troubles.count("/m/b.yaml"), 1u);
   sim.files.broken.clear();
-  sim.Run(Seconds(20));
+  sim.Run(Seconds(3));
   EXPECT_EQ(sim.keeper.sets, 1);
   EXPECT_THAT(sim.keeper.Names(), ElementsAre("a-n", "b-n"));
   EXPECT_THAT(sim.keeper.troubles, IsEmpty());
 }
 
-TEST(FileSourceSim, ButNotForEver) {
+TEST(FileSourceSim, ButForTwoSecondsOnly) {
   FileSourceSim sim;
   sim.Put("/m/a.yaml", PodYaml("a", "app:1"));
   sim.Put("/m/b.yaml", PodYaml("b", "app:1"));
   sim.files.broken = {"/m/b.yaml"};
   sim.Start();
-  sim.Run(Seconds(45));
+  sim.Run(Milliseconds(2500));
   EXPECT_EQ(sim.keeper.sets, 1);
   EXPECT_THAT(sim.keeper.Names(), ElementsAre("a-n"));
+  sim.files.broken.clear();
+  sim.Run(Seconds(20));
+  EXPECT_THAT(sim.keeper.Names(), ElementsAre("a-n", "b-n"));
+}
+
+TEST(FileSourceSim, WhatCannotBecomeAManifestHoldsUpNobody) {
+  FileSourceSim sim;
+  sim.Put("/m/a.yaml", PodYaml("a", "app:1"));
+  sim.Put("/m/large.yaml", std::string(kManifestBytesMax + 1, '#'));
+  EXPECT_TRUE(sim.disk.MakeDirectories("/elsewhere", 0755));
+  EXPECT_TRUE(sim.disk.Symlink("/elsewhere", "/m/link", sim.world.clock().WallNow()));
+  sim.Start();
+  sim.Run(Milliseconds(500));
+  EXPECT_EQ(sim.keeper.sets, 1);
+  EXPECT_THAT(sim.keeper.Names(), ElementsAre("a-n"));
+  sim.Run(Seconds(1));
+  EXPECT_EQ(sim.keeper.troubles.count("/m/large.yaml"), 1u);
+  EXPECT_EQ(sim.keeper.troubles.count("/m/link"), 1u);
 }
 
 TEST(FileSourceSim, AFolderThatCannotBeReadStaysAsItWas) {
