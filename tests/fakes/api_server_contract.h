@@ -118,6 +118,7 @@ TEST_P(ApiServerContract, AnObjectIsMadeReadChangedAndDeleted) {
   remove.uid_precondition = made.metadata().uid();
   EXPECT_EQ(CodeOf(Send(remove)), "ok");
   EXPECT_EQ(CodeOf(Send(remove)), CodeName(ErrorCode::kNotFound));
+  EXPECT_TRUE(Send(remove).error().answered());
   const auto missing = Send(RequestOf(Verb::kGet, kube::kConfigMaps, Ref("made")));
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code(), ErrorCode::kNotFound);

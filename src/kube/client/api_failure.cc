@@ -13,6 +13,8 @@ namespace {
 // Of a body that is no Status, and of a header.
 constexpr size_t kTextBytesMax = 256;
 constexpr int64_t kRetryAfterSecondsMax = 3600;
+constexpr Duration kSpreadMin = Seconds(1);
+constexpr std::string_view kNamespaceTerminating = "NamespaceTerminating";
 
 std::string CutText(std::string_view text) {
   std::string cut(text.substr(0, kTextBytesMax));
@@ -35,12 +37,18 @@ bool ReadStatus(std::string_view object, meta::Status& status) {
            status.ParseFromArray(envelope->raw.data(), static_cast<int>(envelope->raw.size()));
   }
   const DecodeReport report = DecodeJson(object, status);
-  return report.ok() && report.type.kind == "Status";
+  if (!report.ok()) return false;
+  // The server's time limit for requests answers without a kind.
+  const bool nameless = report.type.kind.empty() && status.status() == "Failure";
+  return nameless || report.type.kind == "Status";
 }
 
 void Take(const meta::Status& status, ApiFailure& failure) {
   failure.reason = status.reason();
   failure.message = status.message();
+  failure.namespace_terminating = std::ranges::any_of(
+      status.details().causes(),
+      [](const meta::StatusCause& cause) { return cause.reason() == kNamespaceTerminating; });
   if (const auto after = SecondsAfter(status.details().retryafterseconds())) {
     failure.retry_after = after;
   }
@@ -66,8 +74,9 @@ ErrorCode CodeOf(const ApiFailure& failure, sync::ApiVerb verb) {
     case 422:
       return ErrorCode::kInvalid;
     case 401:
-    case 403:
       return ErrorCode::kPermission;
+    case 403:
+      return failure.namespace_terminating ? ErrorCode::kConflict : ErrorCode::kPermission;
     case 404:
       return ErrorCode::kNotFound;
     case 409:
@@ -89,8 +98,9 @@ ErrorCode CodeOf(const ApiFailure& failure, sync::ApiVerb verb) {
 }  // namespace
 
 ApiFailure ReadApiFailure(int http_status, const net::Headers& headers, std::string_view body) {
-  ApiFailure failure{
-      .http_status = http_status, .reason = {}, .message = {}, .retry_after = RetryAfter(headers)};
+  ApiFailure failure;
+  failure.http_status = http_status;
+  failure.retry_after = RetryAfter(headers);
   meta::Status status;
   if (ReadStatus(body, status)) {
     Take(status, failure);
@@ -113,9 +123,15 @@ ApiFailure ReadStatusObject(std::string_view object) {
   return failure;
 }
 
+Duration SpreadRetryAfter(Duration retry_after, Random& random) {
+  const Duration spread = std::max<Duration>(kSpreadMin, retry_after / 8);
+  return random.Jitter(spread, 1.0) - spread + retry_after;
+}
+
 Error ToError(const ApiFailure& failure, sync::ApiVerb verb) {
   return Error(CodeOf(failure, verb), "the API server said " + std::to_string(failure.http_status) +
-                                          ": " + failure.message);
+                                          ": " + failure.message)
+      .AsAnswer();
 }
 
 }  // namespace denselet::kube

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/random.h"
 #include "base/time.h"
 #include "reactor/net/http/message.h"
 #include "sync/ports/api_server.h"
@@ -17,6 +18,8 @@ struct ApiFailure {
   std::string reason;   // a word of the API server: "AlreadyExists"; empty when it was not it
   std::string message;  // for people
   std::optional<Duration> retry_after;
+  // The namespace is being deleted and takes nothing new.
+  bool namespace_terminating = false;
 
   // A version that the server no longer has: only a new list helps.
   bool IsExpired() const { return http_status == 410 || reason == "Expired" || reason == "Gone"; }
@@ -31,7 +34,12 @@ ApiFailure ReadApiFailure(int http_status, const net::Headers& headers, std::str
 // The metav1.Status that an ERROR event of a watch carries, in an envelope or in JSON.
 ApiFailure ReadStatusObject(std::string_view object);
 
-// Whether a failed request may have had an effect depends on its verb.
+// When to come again: no sooner than the server said, and up to a second or an eighth later by
+// chance. It says the same to all whom it turns away.
+Duration SpreadRetryAfter(Duration retry_after, Random& random);
+
+// Whether a failed request may have had an effect depends on its verb. It is an answer
+// (Error::answered).
 Error ToError(const ApiFailure& failure, sync::ApiVerb verb);
 
 }  // namespace denselet::kube

@@ -93,9 +93,9 @@ class ApiServer {
  public:
   virtual ~ApiServer() = default;
 
-  // Answers once, in a later turn. What the server says no to:
+  // Answers once, in a later turn. What the server says no to (Error::answered, as of its 5xx):
   //   kNotFound, kAlreadyExists, kPermission (401 and 403), kInvalid (400, 405, 413, 415, 422)
-  //   kConflict       another version, uid or state; a resource version that is too old
+  //   kConflict       another version, uid or state (a namespace that ends); a version too old
   //   kOverloaded     429 beyond all retries, or a queue of ours is full
   // and otherwise, after the retries that are safe:
   //   kUnavailable    not processed; kUnknownOutcome: it may have been (never of a get)

@@ -27,6 +27,34 @@ TEST(ApiFailure, AStatusIsReadFromProtobufAndFromJson) {
   }
 }
 
+TEST(ApiFailure, ATimeoutOfTheServerIsAStatusWithoutAKind) {
+  const ApiFailure failure = ReadApiFailure(
+      504, {},
+      R"({"metadata":{},"status":"Failure","message":"Timeout: request did not complete within )"
+      R"(the allotted timeout","reason":"Timeout","details":{},"code":504})");
+  EXPECT_EQ(failure.message, "Timeout: request did not complete within the allotted timeout");
+  EXPECT_EQ(failure.reason, "Timeout");
+  const std::string other = R"({"status":"Success","message":"m"})";
+  EXPECT_EQ(ReadApiFailure(504, {}, other).message, other);
+  const std::string another = R"({"kind":"Pod","status":"Failure","message":"m"})";
+  EXPECT_EQ(ReadApiFailure(504, {}, another).message, another);
+}
+
+TEST(ApiFailure, IsAnAnswer) {
+  EXPECT_TRUE(ToError(ReadApiFailure(500, {}, ""), ApiVerb::kCreate).answered());
+}
+
+// It is no lack of a right: the namespace is in the wrong state.
+TEST(ApiFailure, ANamespaceThatIsBeingDeletedIsAConflict) {
+  const ApiFailure failure = ReadApiFailure(
+      403, {},
+      R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"events )"
+      R"(\"a\" is forbidden","reason":"Forbidden","details":{"name":"a","kind":"events","causes":[)"
+      R"({"reason":"NamespaceTerminating","message":"m","field":"metadata.namespace"}]},"code":403})");
+  EXPECT_TRUE(failure.namespace_terminating);
+  EXPECT_EQ(ToError(failure, ApiVerb::kCreate).code(), ErrorCode::kConflict);
+}
+
 TEST(ApiFailure, WhatAProxySaysIsCutAndPrintable) {
   const ApiFailure failure = ReadApiFailure(502, {}, "<html>\n" + std::string(5000, 'x'));
   EXPECT_EQ(failure.message.size(), 256u);
