@@ -25,6 +25,7 @@ class ScriptedApiServer final : public sync::ApiServer {
     enum class Kind : uint8_t { kServe, kRefuse, kHang, kServeAndLose };
     Kind kind = Kind::kServe;
     ErrorCode code = ErrorCode::kUnavailable;  // of kRefuse
+    bool answered = false;                     // the server itself refuses
   };
   // Asked for every request; by default all are served.
   std::function<Fate(const sync::ApiRequest&)> fate = [](const auto&) { return Fate{}; };
@@ -81,6 +82,18 @@ class ScriptedApiServer final : public sync::ApiServer {
     }
   }
 
+  // To all who follow.
+  void Interrupt(const Error& reason) {
+    loop_.Post([this, reason] {
+      for (Follower* follower : followers_) follower->user.OnTrouble(reason);
+    });
+  }
+  void GoOn() {
+    loop_.Post([this] {
+      for (Follower* follower : followers_) follower->user.OnGoingOn();
+    });
+  }
+
   void Send(const Context& context, sync::ApiRequest request,
             reactor::Done<sync::ApiObject> done) override {
     seen.push_back({loop_.Now(), context, request});
@@ -95,7 +108,10 @@ class ScriptedApiServer final : public sync::ApiServer {
     }
     loop_.Arm(After(loop_.Now(), latency),
               [this, what, request = std::move(request), done = std::move(done)]() mutable {
-                if (what.kind == Fate::Kind::kRefuse) return done(Error(what.code, "refused"));
+                if (what.kind == Fate::Kind::kRefuse) {
+                  const Error refused(what.code, "refused");
+                  return done(what.answered ? refused.AsAnswer() : refused);
+                }
                 Result<sync::ApiObject> answer = Serve(request);
                 if (what.kind == Fate::Kind::kServeAndLose) {
                   return done(Error(ErrorCode::kUnknownOutcome, "the connection broke"));

@@ -32,6 +32,10 @@ inline ScriptedApiServer::Fate Serve() { return {}; }
 inline ScriptedApiServer::Fate Refuse(ErrorCode code) {
   return {ScriptedApiServer::Fate::Kind::kRefuse, code};
 }
+// In the server's own words.
+inline ScriptedApiServer::Fate Answer(ErrorCode code) {
+  return {ScriptedApiServer::Fate::Kind::kRefuse, code, true};
+}
 inline ScriptedApiServer::Fate Hang() { return {ScriptedApiServer::Fate::Kind::kHang}; }
 inline ScriptedApiServer::Fate ServeAndLose() {
   return {ScriptedApiServer::Fate::Kind::kServeAndLose};

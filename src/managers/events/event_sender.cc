@@ -9,10 +9,13 @@ namespace denselet::events {
 
 namespace {
 
-enum class Answer : uint8_t { kRejected, kUnreachable };
+enum class Verdict : uint8_t { kRejected, kUnreachable };
 
-Answer Judge(ErrorCode code) {
-  switch (code) {
+// Whatever the server says is its last word, as for client-go: it was reached, and one event that
+// it cannot take must not hold up the others. Only who did not get there tries again.
+Verdict Judge(const Error& error) {
+  if (error.answered()) return Verdict::kRejected;
+  switch (error.code()) {
     case ErrorCode::kInvalid:
     case ErrorCode::kNotFound:  // of a create: the namespace is gone
     case ErrorCode::kAlreadyExists:
@@ -20,7 +23,7 @@ Answer Judge(ErrorCode code) {
     case ErrorCode::kPermission:
     case ErrorCode::kUnsupported:
     case ErrorCode::kBug:
-      return Answer::kRejected;
+      return Verdict::kRejected;
     case ErrorCode::kUnavailable:
     case ErrorCode::kOverloaded:
     case ErrorCode::kDeadlineExceeded:
@@ -28,9 +31,9 @@ Answer Judge(ErrorCode code) {
     case ErrorCode::kCancelled:
     case ErrorCode::kCorrupt:
     case ErrorCode::kIo:
-      return Answer::kUnreachable;
+      return Verdict::kUnreachable;
   }
-  return Answer::kRejected;
+  return Verdict::kRejected;
 }
 
 std::string_view TypeName(sync::EventType type) {
@@ -181,7 +184,7 @@ void EventSender::OnSent(const Event& event) {
 }
 
 void EventSender::OnFailed(const Error& error) {
-  if (Judge(error.code()) == Answer::kRejected) return GiveUp(error);
+  if (Judge(error) == Verdict::kRejected) return GiveUp(error);
   ++tries_;
   if (tries_ >= kTriesMax) return GiveUp(error);
   log_.Error(error, "Unable to write event (may retry after sleeping)",
@@ -197,7 +200,10 @@ void EventSender::OnFailed(const Error& error) {
 
 void EventSender::GiveUp(const Error& error) {
   ++rejected_;
-  if (error.code() == ErrorCode::kAlreadyExists) {
+  // It is there, or its namespace is about to go: no fault of anybody.
+  const bool expected =
+      error.code() == ErrorCode::kAlreadyExists || error.code() == ErrorCode::kConflict;
+  if (expected) {
     log_.V(5).Info("Server rejected event (will not retry!)",
                    KV("event", event_->metadata().name()), Err(error));
   } else {

@@ -10,6 +10,7 @@ namespace {
 using sync::ApiVerb;
 using sync::EventType;
 using Stage = EventSender::Stage;
+using tests::Answer;
 using tests::Refuse;
 using tests::Serve;
 using tests::ServeAndLose;
@@ -129,6 +130,34 @@ TEST_F(EventSenderTest, WhatTheServerRejectsIsNotSentAgain) {
   RunFor(Minutes(3));
   EXPECT_EQ(api_.seen.size(), 1);
   EXPECT_EQ(sender_.rejected(), 1);
+}
+
+TEST_F(EventSenderTest, WhateverTheServerAnswersHoldsUpNoOtherEvent) {
+  for (const ErrorCode code :
+       {ErrorCode::kUnavailable, ErrorCode::kOverloaded, ErrorCode::kUnknownOutcome}) {
+    SCOPED_TRACE(ErrorCodeName(code));
+    api_.seen.clear();
+    const uint64_t rejected = sender_.rejected();
+    api_.fate = [&](const sync::ApiRequest&) {
+      return api_.seen.size() == 1 ? Answer(code) : Serve();
+    };
+    const std::string name(ErrorCodeName(code));
+    Tell("bad", "Bad " + name);
+    Tell("good", "Good " + name);
+    RunFor(Seconds(1));
+    EXPECT_EQ(api_.seen.size(), 2);
+    EXPECT_EQ(Created().back().message(), "good");
+    EXPECT_EQ(sender_.rejected(), rejected + 1);
+  }
+}
+
+TEST_F(EventSenderTest, ANamespaceThatIsBeingDeletedIsNoFault) {
+  sink_.Take();
+  api_.fate = [](const sync::ApiRequest&) { return Answer(ErrorCode::kConflict); };
+  Tell("a");
+  RunFor(Seconds(1));
+  EXPECT_EQ(sender_.rejected(), 1);
+  EXPECT_EQ(sink_.Take().find("rejected"), std::string::npos);
 }
 
 TEST_F(EventSenderTest, OneThatArrivedAfterAllIsNotThereTwice) {
