@@ -103,7 +103,9 @@ void ApiCall::OnRefused(const ApiFailure& failure) {
   if (failure.http_status == 401) return OnUnauthorized(error);
   const bool harmless = request_.verb == ApiVerb::kGet && failure.http_status >= 500;
   if (failure.IsWorthRetrying() || harmless) {
-    return TryAgain(error, failure.retry_after.value_or(NextPause()));
+    return TryAgain(error, failure.retry_after
+                               ? SpreadRetryAfter(*failure.retry_after, parts_.random)
+                               : NextPause());
   }
   Finish(error);
 }
@@ -111,7 +113,7 @@ void ApiCall::OnRefused(const ApiFailure& failure) {
 void ApiCall::OnUnauthorized(const Error& error) {
   const ApiCallOptions& options = parts_.options;
   const TimePoint now = parts_.loop.Now();
-  parts_.transport.contact().OnUnauthorized(error);
+  parts_.transport.OnUnauthorized(error);
   const bool first = !unauthorized_since_;
   if (first) unauthorized_since_ = now;
   if (first && parts_.transport.credentials().Refused()) return TryAgain(error, Duration::zero());

@@ -79,7 +79,14 @@ std::unique_ptr<net::HttpExchange> ApiTransport::Start(const Context& context, A
   return exchange;
 }
 
+void ApiTransport::OnUnauthorized(const Error& reason) {
+  const std::string fault = credentials_.Fault();
+  contact_.OnUnauthorized(fault.empty() ? reason
+                                        : Error(reason.code(), reason.message() + "; " + fault));
+}
+
 void ApiTransport::Renew() {
+  ++renewals_;
   Lane(ApiLane::kHeartbeat).Renew(net::Http2Client::Renewal::kDrain);
   Lane(ApiLane::kRequests).Renew(net::Http2Client::Renewal::kDrain);
   // A watch does not end by itself; it is taken up again where it stood.

@@ -62,8 +62,13 @@ class ApiTransport final : private net::Http2ClientUser {
   Credentials& credentials() { return credentials_; }
   ApiContact& contact() { return contact_; }
 
-  // The connections' credentials (client certificate, authorities) have changed.
+  // A request was answered with 401. People are told what is known to be wrong, too.
+  void OnUnauthorized(const Error& reason);
+
+  // The connections' credentials (client certificate, authorities) have changed. Watches are broken
+  // for that, and can tell by the number of renewals since they began.
   void Renew();
+  uint64_t renewals() const { return renewals_; }
   // See sync::ApiServer::DropIdleConnections.
   void CloseIdle();
 
@@ -82,6 +87,7 @@ class ApiTransport final : private net::Http2ClientUser {
   ApiContact contact_;
   net::Http2Client::Dial dial_;  // shared by the lanes
   std::array<std::unique_ptr<net::Http2Client>, kApiLanes> lanes_;
+  uint64_t renewals_ = 0;
 };
 
 }  // namespace denselet::kube

@@ -21,6 +21,8 @@ class Credentials {
   virtual void WhenReady(const Context& context, reactor::Done<Unit> done) = 0;
   // The server answered 401. True: there may be others soon, ask WhenReady.
   virtual bool Refused() = 0;
+  // What is wrong with them as far as can be seen from here, for people; empty: nothing.
+  virtual std::string Fault() const { return {}; }
 };
 
 // For a server that knows us by our certificate, or not at all.

@@ -98,6 +98,7 @@ void HttpListWatch::StartRequest(Stage stage, const std::string& query, Duration
   refusal_.clear();
   brought_news_ = false;
   began_at_ = loop_.Now();
+  renewals_ = transport_.renewals();
   net::HttpRequest request{.method = "GET",
                            .scheme = {},
                            .authority = {},
@@ -313,13 +314,18 @@ void HttpListWatch::OnRefused(const ApiFailure& failure) {
     return Expired(error);
   }
   if (failure.http_status == 401) {
-    transport_.contact().OnUnauthorized(error);
+    transport_.OnUnauthorized(error);
     transport_.credentials().Refused();
   }
-  Trouble(error, failure.retry_after.value_or(Duration::zero()));
+  Trouble(error,
+          failure.retry_after ? SpreadRetryAfter(*failure.retry_after, random_) : Duration::zero());
 }
 
-void HttpListWatch::OnFailed(const Error& reason) { Trouble(reason); }
+void HttpListWatch::OnFailed(const Error& reason) {
+  // We have broken it ourselves, for a connection with new credentials: that is no trouble.
+  if (renewals_ != transport_.renewals()) return Pause(Duration::zero());
+  Trouble(reason);
+}
 
 void HttpListWatch::Expired(const Error& reason) {
   const TimePoint now = loop_.Now();

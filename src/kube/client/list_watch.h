@@ -116,6 +116,7 @@ class HttpListWatch final : public sync::ListWatch, private net::HttpClientCall 
   TimePoint relist_not_before_ = TimePoint::min();
   uint64_t subscription_ = 0;  // to the server's return
   TimePoint began_at_;         // the present request
+  uint64_t renewals_ = 0;      // of the transport, then
   bool brought_news_ = false;  // it got us further than we were
   bool troubled_ = false;      // as told
   reactor::TimerId timer_;

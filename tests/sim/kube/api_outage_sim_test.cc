@@ -296,5 +296,43 @@ TEST_F(ApiOutageSim, HeartbeatsTellTheServerHowLongItMayTake) {
   EXPECT_EQ(pair_->server.last_target(), "/api/v1/namespaces/default/configmaps/a");
 }
 
+TEST_F(ApiOutageSim, WatchesThatWereTurnedAwayDoNotComeBackTogether) {
+  Make(1);
+  pair_->model.faults().too_many_requests = 100;
+  pair_->model.faults().retry_after_seconds = 5;
+  Follow(100);
+  ASSERT_TRUE(Run([&] { return pair_->server.counters().watches == 100; }));
+  const TimePoint turned_away = Now();
+  uint64_t most = 0, soonest = 0;
+  while (!AllSynced(1) && Now() < After(turned_away, Seconds(20))) {
+    const uint64_t before = pair_->server.counters().watches;
+    RunFor(Milliseconds(100));
+    const uint64_t came = pair_->server.counters().watches - before;
+    most = std::max(most, came);
+    if (Now() < After(turned_away, Seconds(5))) soonest += came;
+  }
+  EXPECT_TRUE(AllSynced(1));
+  EXPECT_EQ(soonest, 0u) << "sooner than they were told";
+  EXPECT_LE(most, 30u) << "within a tenth of a second";
+}
+
+TEST_F(ApiOutageSim, RenewedCredentialsAreNoTroubleOfAWatch) {
+  Make(1);
+  Follow(10);
+  ASSERT_TRUE(Run([&] { return AllSynced(1); }));
+  const uint64_t before = pair_->server.counters().watches;
+  const TimePoint renewed = Now();
+  pair_->transport->Renew();
+  ASSERT_TRUE(Run([&] { return pair_->server.counters().watches == before + 10; }));
+  EXPECT_LE(Now() - renewed, Milliseconds(300));
+  for (const auto& user : users_) EXPECT_TRUE(user->troubles.empty());
+  // What breaks after that is trouble again.
+  RunFor(Seconds(5));
+  pair_->server.DropConnections();
+  RunFor(Seconds(5));
+  EXPECT_EQ(pair_->server.open_watches(), 10u);
+  for (const auto& user : users_) EXPECT_EQ(user->troubles.size(), 1u);
+}
+
 }  // namespace
 }  // namespace denselet::fakes

@@ -112,6 +112,24 @@ TEST_F(ApiRequestsSim, ABusyServerIsGivenTheTimeItAskedFor) {
   EXPECT_EQ(pair_->server.counters().requests, 3u);
 }
 
+TEST_F(ApiRequestsSim, WhoWasTurnedAwayTogetherDoesNotComeBackTogether) {
+  HttpApiPairOptions options;
+  options.client.requests_per_second = 0;
+  Make(options);
+  pair_->model.faults().too_many_requests = 50;
+  pair_->model.faults().retry_after_seconds = 5;
+  std::vector<std::shared_ptr<Asked>> all;
+  for (int i = 0; i < 50; ++i) all.push_back(Ask(get_));
+  ASSERT_TRUE(Run([&] {
+    return std::ranges::all_of(all, [](const auto& each) { return each->answer.has_value(); });
+  }));
+  const auto [first, last] =
+      std::ranges::minmax(all, {}, [](const auto& each) { return each->took; });
+  EXPECT_GE(first->took, Seconds(5));
+  EXPECT_GE(last->took - first->took, Milliseconds(500));
+  EXPECT_LE(last->took, Seconds(7));
+}
+
 TEST_F(ApiRequestsSim, NobodyWaitsForARetryBeyondTheDeadline) {
   Make();
   pair_->model.faults().too_many_requests = 100;
@@ -131,6 +149,7 @@ TEST_F(ApiRequestsSim, TriesAreFew) {
   // What may have been done is not done again.
   const auto created = AskAndWait(create_, Hours(1));
   EXPECT_EQ(created->code(), Name(ErrorCode::kUnknownOutcome));
+  EXPECT_TRUE(created->answer->error().answered());
   EXPECT_EQ(pair_->server.counters().requests, 11u);
 }
 
@@ -139,6 +158,7 @@ TEST_F(ApiRequestsSim, ALostAnswerIsUnknownAndAGetIsAskedAgain) {
   pair_->server.faults().lost_answer = 1;
   const auto created = AskAndWait(create_);
   EXPECT_EQ(created->code(), Name(ErrorCode::kUnknownOutcome));
+  EXPECT_FALSE(created->answer->error().answered());
   EXPECT_FALSE(pair_->model.Find(kube::kConfigMaps, {"default", "a"}).empty()) << "it was done";
   const auto got = Ask(get_);
   RunFor(Seconds(1));
