@@ -7,6 +7,7 @@
 #include "kube/api/types.h"
 #include "managers/node/address_choice.h"
 #include "managers/node/node_resources.h"
+#include "managers/node/runtime_version.h"
 
 namespace denselet::node {
 
@@ -40,9 +41,7 @@ void SetVersions(const StatusParts& parts, kube::core::NodeSystemInfo& info) {
   info.set_osimage(parts.facts.machine.os_image);
   // Without a runtime there is no version of it; kubectl shows that as unknown.
   info.set_containerruntimeversion(
-      runtime.name.empty()
-          ? ""
-          : runtime.name + "://" + (runtime.version.empty() ? "Unknown" : runtime.version));
+      runtime.name.empty() ? "" : runtime.name + "://" + ShownRuntimeVersion(runtime.version));
   info.set_kubeletversion(parts.config.flags.kubelet_version);
   info.set_kubeproxyversion("");
   info.set_operatingsystem(std::string(kGoOs));
