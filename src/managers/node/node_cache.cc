@@ -6,8 +6,9 @@
 
 namespace denselet::node {
 
-NodeCache::NodeCache(Logger log, sync::ApiServer& api, std::string node_name)
-    : log_(std::move(log)), api_(api), node_name_(std::move(node_name)) {}
+NodeCache::NodeCache(const reactor::Loop& loop, Logger log, sync::ApiServer& api,
+                     std::string node_name)
+    : loop_(loop), log_(std::move(log)), api_(api), node_name_(std::move(node_name)) {}
 
 NodeCache::~NodeCache() = default;
 
@@ -44,9 +45,13 @@ void NodeCache::OnSynced() {
 }
 
 void NodeCache::OnTrouble(const Error& reason) {
+  if (!trouble_.IsNews(loop_.Now(), reason.message())) return;
   log_.Warning("Watch of the node was interrupted", Err(reason));
 }
 
-void NodeCache::OnGoingOn() { log_.Info("Watch of the node goes on"); }
+void NodeCache::OnGoingOn() {
+  const std::optional<Duration> lasted = trouble_.Over(loop_.Now());
+  if (lasted) log_.Info("Watch of the node goes on", KV("after", *lasted));
+}
 
 }  // namespace denselet::node

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/repeated_trouble.h"
 #include "base/unique_function.h"
 #include "kube/api/fwd.h"
 #include "reactor/api/loop.h"
@@ -18,7 +19,7 @@ namespace denselet::node {
 
 class NodeCache final : private sync::ListWatchUser {
  public:
-  NodeCache(Logger log, sync::ApiServer& api, std::string node_name);
+  NodeCache(const reactor::Loop& loop, Logger log, sync::ApiServer& api, std::string node_name);
   ~NodeCache();
   NodeCache(const NodeCache&) = delete;
   NodeCache& operator=(const NodeCache&) = delete;
@@ -41,6 +42,7 @@ class NodeCache final : private sync::ListWatchUser {
   void OnTrouble(const Error& reason) override;
   void OnGoingOn() override;
 
+  const reactor::Loop& loop_;
   const Logger log_;
   sync::ApiServer& api_;
   const std::string node_name_;
@@ -48,6 +50,7 @@ class NodeCache final : private sync::ListWatchUser {
   bool synced_ = false;
   std::vector<reactor::Task> when_synced_;
   UniqueFunction<void()> changed_;
+  RepeatedTrouble trouble_;
   std::unique_ptr<sync::ListWatch> list_watch_;
 };
 

@@ -41,7 +41,7 @@ NodeManager::NodeManager(NodeSeams seams, NodeConfig config)
       inputs_(seams.inputs),
       config_(std::move(config)),
       startup_(metrics_, loop_.WallNow()),
-      cache_(log_, seams.api, config_.flags.node_name),
+      cache_(loop_, log_, seams.api, config_.flags.node_name),
       lease_(loop_, random_, log_, seams.api,
              {.node_name = config_.flags.node_name,
               .duration_seconds = config_.lease_duration_seconds,
