@@ -63,7 +63,7 @@ class NodeApiServerTest : public kube::ApiClientTest {
                                               kube::ApiClientOptions{});
     config_.flags.node_name = name_;
     config_.flags.hostname = "e2e-host";
-    config_.flags.kubelet_version = "v1.36.4";
+    config_.flags.kubelet_version = "v1.36.3";
     config_.status_update_interval = Seconds(2);
     config_.lease_duration_seconds = 4;
   }

@@ -53,7 +53,7 @@ class NodeManagerTest : public tests::ManagerTest {
   NodeConfig config_{.flags = {.node_name = "n1",
                                .hostname = "host-1",
                                .labels = {{"team", "a"}},
-                               .kubelet_version = "v1.36.4"}};
+                               .kubelet_version = "v1.36.3"}};
   FakeFacts facts_{world_.loop(0)};
   FakeInputs inputs_{world_.loop(0)};
   FakeEvents events_{"n1"};
