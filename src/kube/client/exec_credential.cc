@@ -28,6 +28,7 @@ std::string ClusterInfo(const ClusterAccess& cluster) {
                cluster.authorities.data.empty() ? "" : Base64Encode(cluster.authorities.data),
                json);
   if (cluster.skip_verification) json += R"(,"insecure-skip-tls-verify":true)";
+  if (!cluster.exec_config_json.empty()) json += ",\"config\":" + cluster.exec_config_json;
   return json + "},";
 }
 

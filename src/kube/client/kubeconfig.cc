@@ -2,7 +2,11 @@
 
 #include <yyjson.h>
 
+#include <cstdlib>
+#include <set>
+
 #include "base/base64.h"
+#include "base/quoted.h"
 #include "kube/api/codec/json_source.h"
 #include "kube/api/codec/json_text.h"
 #include "kube/api/codec/yaml.h"
@@ -13,6 +17,17 @@ namespace denselet::kube {
 namespace {
 
 constexpr size_t kFaultsMax = 50;
+constexpr size_t kQuotedBytesMax = 200;
+constexpr std::string_view kExecV1 = "client.authentication.k8s.io/v1";
+constexpr std::string_view kExecV1Beta1 = "client.authentication.k8s.io/v1beta1";
+constexpr std::string_view kExecExtension = "client.authentication.k8s.io/exec";
+
+// Also of what is there and says nothing: null, "", [] and {}.
+bool IsEmpty(yyjson_val* value) {
+  return value == nullptr || yyjson_is_null(value) ||
+         (yyjson_is_str(value) && yyjson_get_len(value) == 0) ||
+         (yyjson_is_ctn(value) && yyjson_get_len(value) == 0);
+}
 
 // Takes what it wants out of objects, and notes what is wrong with it.
 class Reader {
@@ -74,31 +89,47 @@ class Reader {
   // The elements of a list of objects.
   std::vector<yyjson_val*> Objects(yyjson_val* object, const std::string& where, const char* name) {
     std::vector<yyjson_val*> elements;
-    yyjson_val* const list = yyjson_obj_get(object, name);
-    if (list == nullptr || yyjson_is_null(list)) return elements;
-    if (!yyjson_is_arr(list)) {
-      AddFault(where + "." + name, list, "found " + Describe(list) + ", wanted a list");
-      return elements;
-    }
-    size_t index, count;
-    yyjson_val* element;
-    yyjson_arr_foreach(list, index, count, element) {
+    ForEach(object, where, name, [&](yyjson_val* element, const std::string& place) {
       if (yyjson_is_obj(element)) {
         elements.push_back(element);
       } else {
-        AddFault(where + "." + name + "[" + std::to_string(index) + "]", element,
-                 "found " + Describe(element) + ", wanted an object");
+        AddFault(place, element, "found " + Describe(element) + ", wanted an object");
       }
-    }
+    });
     return elements;
   }
 
-  // The `what` of the entry called `wanted` in the list `list`: {name: wanted, what: {...}}.
+  // The elements of a list of texts.
+  std::vector<std::string> Texts(yyjson_val* object, const std::string& where, const char* name) {
+    std::vector<std::string> texts;
+    ForEach(object, where, name, [&](yyjson_val* element, const std::string& place) {
+      if (yyjson_is_str(element)) {
+        texts.emplace_back(TextOf(element));
+      } else {
+        AddFault(place, element, "found " + Describe(element) + ", wanted text");
+      }
+    });
+    return texts;
+  }
+
+  // The `what` of the entry called `wanted` in the list `list`: {name: wanted, what: {...}}. Names
+  // are there once.
   yyjson_val* Named(yyjson_val* root, const char* list, const std::string& wanted,
                     const char* what) {
+    std::set<std::string> names;
+    yyjson_val* found = nullptr;
+    size_t index = 0;
     for (yyjson_val* entry : Objects(root, "", list)) {
-      if (Text(entry, list, "name") == wanted) return Object(entry, list, what);
+      const std::string place = std::string(list) + "[" + std::to_string(index++) + "]";
+      const std::string name = Text(entry, place, "name");
+      if (!names.insert(name).second) {
+        AddFault(place + ".name", yyjson_obj_get(entry, "name"),
+                 Quoted(name, kQuotedBytesMax) + " is there already");
+      } else if (name == wanted) {
+        found = entry;
+      }
     }
+    if (found != nullptr) return Object(found, list, what);
     AddFault("", nullptr, std::string(list) + " has none called \"" + wanted + "\"");
     return nullptr;
   }
@@ -106,10 +137,32 @@ class Reader {
   const std::vector<Fault>& faults() const { return faults_; }
 
  private:
+  template <class Visit>
+  void ForEach(yyjson_val* object, const std::string& where, const char* name, Visit visit) {
+    yyjson_val* const list = yyjson_obj_get(object, name);
+    if (list == nullptr || yyjson_is_null(list)) return;
+    if (!yyjson_is_arr(list)) {
+      return AddFault(where + "." + name, list, "found " + Describe(list) + ", wanted a list");
+    }
+    size_t index, count;
+    yyjson_val* element;
+    yyjson_arr_foreach(list, index, count, element) {
+      visit(element, where + "." + name + "[" + std::to_string(index) + "]");
+    }
+  }
+
   const JsonSource& source_;
   const std::string folder_;
   std::vector<Fault> faults_;
 };
+
+std::string JsonOf(yyjson_val* value) {
+  size_t size = 0;
+  char* const text = value == nullptr ? nullptr : yyjson_val_write(value, 0, &size);
+  std::string json(text == nullptr ? "" : std::string_view(text, size));
+  std::free(text);
+  return json;
+}
 
 void ReadCluster(Reader& reader, yyjson_val* cluster, ClusterAccess& access) {
   const std::string where = "cluster";
@@ -123,6 +176,10 @@ void ReadCluster(Reader& reader, yyjson_val* cluster, ClusterAccess& access) {
     reader.AddFault(where + ".proxy-url", yyjson_obj_get(cluster, "proxy-url"),
                     proxy.error().message());
   }
+  for (yyjson_val* extension : reader.Objects(cluster, where, "extensions")) {
+    if (reader.Text(extension, where + ".extensions", "name") != kExecExtension) continue;
+    access.exec_config_json = JsonOf(yyjson_obj_get(extension, "extension"));
+  }
   if (access.skip_verification && !access.authorities.empty()) {
     reader.AddFault(where, nullptr,
                     "insecure-skip-tls-verify and a certificate authority exclude each other");
@@ -130,6 +187,20 @@ void ReadCluster(Reader& reader, yyjson_val* cluster, ClusterAccess& access) {
   if (const auto url = ParseServerUrl(access.server); !url) {
     reader.AddFault(where + ".server", yyjson_obj_get(cluster, "server"), url.error().message());
   }
+}
+
+void CheckInteractiveMode(Reader& reader, yyjson_val* exec, const std::string& where,
+                          const std::string& api_version) {
+  const std::string mode = reader.Text(exec, where, "interactiveMode");
+  const auto refuse = [&](const std::string& why) {
+    reader.AddFault(where + ".interactiveMode", yyjson_obj_get(exec, "interactiveMode"), why);
+  };
+  if (mode == "Always") return refuse("\"Always\" needs somebody at a terminal");
+  if (mode == "Never" || mode == "IfAvailable") return;
+  if (!mode.empty()) {
+    return refuse("found " + Quoted(mode, kQuotedBytesMax) + ", wanted Never or IfAvailable");
+  }
+  if (api_version == kExecV1) refuse("there is none, wanted Never or IfAvailable");
 }
 
 std::optional<ExecPlugin> ReadExec(Reader& reader, yyjson_val* user) {
@@ -145,28 +216,13 @@ std::optional<ExecPlugin> ReadExec(Reader& reader, yyjson_val* user) {
   plugin.install_hint = reader.Text(exec, where, "installHint");
   plugin.provide_cluster_info = reader.Flag(exec, where, "provideClusterInfo");
   if (plugin.command.empty()) reader.AddFault(where + ".command", nullptr, "there is none");
-  if (plugin.api_version != "client.authentication.k8s.io/v1" &&
-      plugin.api_version != "client.authentication.k8s.io/v1beta1") {
+  if (plugin.api_version != kExecV1 && plugin.api_version != kExecV1Beta1) {
     reader.AddFault(
         where + ".apiVersion", yyjson_obj_get(exec, "apiVersion"),
         "found \"" + plugin.api_version + "\", wanted client.authentication.k8s.io/v1 or v1beta1");
   }
-  if (reader.Text(exec, where, "interactiveMode") == "Always") {
-    reader.AddFault(where + ".interactiveMode", yyjson_obj_get(exec, "interactiveMode"),
-                    "\"Always\" needs somebody at a terminal");
-  }
-  if (yyjson_val* const args = yyjson_obj_get(exec, "args"); yyjson_is_arr(args)) {
-    size_t index, count;
-    yyjson_val* arg;
-    yyjson_arr_foreach(args, index, count, arg) {
-      if (yyjson_is_str(arg)) {
-        plugin.args.emplace_back(TextOf(arg));
-      } else {
-        reader.AddFault(where + ".args[" + std::to_string(index) + "]", arg,
-                        "found " + Describe(arg) + ", wanted text");
-      }
-    }
-  }
+  CheckInteractiveMode(reader, exec, where, plugin.api_version);
+  plugin.args = reader.Texts(exec, where, "args");
   for (yyjson_val* variable : reader.Objects(exec, where, "env")) {
     plugin.environment.emplace_back(reader.Text(variable, where + ".env", "name"),
                                     reader.Text(variable, where + ".env", "value"));
@@ -186,7 +242,7 @@ void ReadUser(Reader& reader, yyjson_val* user, ClusterAccess& access) {
   access.password = reader.Text(user, where, "password");
   access.exec = ReadExec(reader, user);
   for (const char* name : {"auth-provider", "as", "as-uid", "as-groups", "as-user-extra"}) {
-    if (yyjson_val* const value = yyjson_obj_get(user, name); value != nullptr) {
+    if (yyjson_val* const value = yyjson_obj_get(user, name); !IsEmpty(value)) {
       reader.AddFault(where + "." + name, value, "not supported by a node agent");
     }
   }

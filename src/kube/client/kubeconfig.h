@@ -42,6 +42,7 @@ struct ClusterAccess {
   std::string server_name;   // in the server's certificate, where it is not the host
   bool skip_verification = false;
   std::string proxy_url;
+  std::string exec_config_json;  // what an exec plugin is to know besides, as it stands there
 
   // The user.
   InlineOrFile certificate;  // PEM

@@ -37,6 +37,19 @@ TEST(ExecCredential, ThePluginGetsOurEnvironmentItsOwnAndTheCluster) {
   EXPECT_THAT(ExecProcess(plugin, cluster, {}).argv, ElementsAre("/opt/get-token", "--x"));
 }
 
+TEST(ExecCredential, WhatTheKubeconfigSaysForThePluginReachesIt) {
+  ExecPlugin plugin = Plugin();
+  plugin.provide_cluster_info = true;
+  ClusterAccess cluster;
+  cluster.server = "https://a";
+  cluster.exec_config_json = R"({"audience":"x"})";
+  EXPECT_THAT(
+      ExecProcess(plugin, cluster, {}).environment,
+      ElementsAre(R"(KUBERNETES_EXEC_INFO={"kind":"ExecCredential",)"
+                  R"("apiVersion":"client.authentication.k8s.io/v1","spec":{"cluster":)"
+                  R"({"server":"https://a","config":{"audience":"x"}},"interactive":false}})"));
+}
+
 TEST(ExecCredential, AnAnswerIsRead) {
   const auto credential = ReadExecCredential(
       R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",)"

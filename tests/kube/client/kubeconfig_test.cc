@@ -1,11 +1,14 @@
 #include "kube/client/kubeconfig.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/base64.h"
 
 namespace denselet::kube {
 namespace {
+
+using testing::HasSubstr;
 
 constexpr char kKubeadm[] = R"(apiVersion: v1
 clusters:
@@ -117,6 +120,49 @@ TEST(Kubeconfig, WhatIsWrongIsSaidWithItsPlace) {
             std::string::npos);
   EXPECT_NE(FaultOf("\"\tnot yaml: [").find("kubeconfig \"/etc/k/config\": line 1"),
             std::string::npos);
+}
+
+std::string FaultOfExec(const std::string& more, const std::string& version = "v1") {
+  return FaultOf(With("{server: 'https://a'}", "{exec: {apiVersion: client.authentication.k8s.io/" +
+                                                   version + ", command: x, " + more + "}}"));
+}
+
+TEST(Kubeconfig, AnExecPluginIsHeldToWhatClientGoTakes) {
+  EXPECT_EQ(FaultOfExec("interactiveMode: IfAvailable, args: null"), "");
+  EXPECT_EQ(FaultOfExec("args: []", "v1beta1"), "") << "before v1 it need not be said";
+  EXPECT_THAT(FaultOfExec("interactiveMode: Never, args: --login"),
+              HasSubstr("user.exec.args: found text \"--login\", wanted a list"));
+  EXPECT_THAT(FaultOfExec("interactiveMode: Sometimes"),
+              HasSubstr("user.exec.interactiveMode: found \"Sometimes\", wanted Never"));
+  EXPECT_THAT(FaultOfExec("args: []"), HasSubstr("user.exec.interactiveMode: there is none"));
+}
+
+TEST(Kubeconfig, ANameThatIsThereTwiceIsRefused) {
+  const std::string good = With("{server: 'https://a'}", "{token: t}");
+  EXPECT_EQ(FaultOf(good), "");
+  EXPECT_THAT(FaultOf(good + "- name: u\n  user: {token: other}\n"),
+              HasSubstr("users[1].name: \"u\" is there already"));
+  // Also of those that nobody asks for.
+  EXPECT_THAT(FaultOf(good + "- {name: x, user: {}}\n- {name: x, user: {}}\n"),
+              HasSubstr("users[2].name: \"x\" is there already"));
+}
+
+TEST(Kubeconfig, WhatIsEmptyIsNotThere) {
+  EXPECT_EQ(FaultOf(With("{server: 'https://a'}",
+                         "{token: t, as: '', as-uid: null, as-groups: [], as-user-extra: {}, "
+                         "auth-provider: null}")),
+            "");
+}
+
+TEST(Kubeconfig, WhatThePluginIsToKnowOfTheClusterIsKept) {
+  const auto access = ReadKubeconfig(
+      With("{server: 'https://a', extensions: [{name: other, extension: 1}, "
+           "{name: client.authentication.k8s.io/exec, extension: {audience: x, list: [1, true]}}]}",
+           "{exec: {apiVersion: client.authentication.k8s.io/v1, command: x, interactiveMode: "
+           "Never, provideClusterInfo: true}}"),
+      "/etc/k/config");
+  ASSERT_TRUE(access) << access.error().message();
+  EXPECT_EQ(access->exec_config_json, R"({"audience":"x","list":[1,true]})");
 }
 
 TEST(Kubeconfig, EveryFaultIsNamedAtOnce) {
