@@ -16,6 +16,8 @@
 #include <string_view>
 #include <utility>
 
+#include "reactor/spawn.h"
+
 namespace denselet::reactor {
 namespace {
 
@@ -27,10 +29,11 @@ sigset_t EndingSignals() {
   return set;
 }
 
-// Called between any two instructions: nothing but the two calls that are safe there.
+// Called between any two instructions: nothing but calls that are safe there.
 void EndAtOnce(int signal) {
   constexpr std::string_view kLate = "The agent did not stop in time and was ended\n";
   if (signal == SIGALRM) (void)!::write(STDERR_FILENO, kLate.data(), kLate.size());
+  KillChildren();
   ::_exit(1);
 }
 

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <string>
 #include <utility>
@@ -26,6 +28,25 @@ constexpr Milliseconds kEndWaitMax{1000};
 
 // Of the process, as PrepareForChildren found them: before there were shards to be pinned.
 Cpus process_cpus;
+
+// For KillChildren; 0: free. One that finds no place is left alone by it.
+constinit std::array<std::atomic<pid_t>, 1024> children{};
+static_assert(std::atomic<pid_t>::is_always_lock_free);
+
+void Remember(pid_t pid) {
+  for (std::atomic<pid_t>& place : children) {
+    pid_t free = 0;
+    if (place.compare_exchange_strong(free, pid)) return;
+  }
+}
+
+// Before it is reaped: then the number may be another's.
+void Forget(pid_t pid) {
+  for (std::atomic<pid_t>& place : children) {
+    pid_t same = pid;
+    if (place.compare_exchange_strong(same, 0)) return;
+  }
+}
 
 // One of the child's standard streams before it is started. `ours` may be none.
 struct Stream {
@@ -144,7 +165,10 @@ Result<UniqueFd> OpenDirectory(const std::string& path) {
 Result<Child> Hold(pid_t pid) {
   // The system call: glibc 2.36 declares its wrapper without C linkage.
   UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (pidfd) return Child(pid, std::move(pidfd));
+  if (pidfd) {
+    Remember(pid);
+    return Child(pid, std::move(pidfd));
+  }
   const int error = errno;
   // Out of descriptors: nothing could tell us of its end, so it ends now.
   ::kill(-pid, SIGKILL);
@@ -217,6 +241,12 @@ bool IsPreparedForChildren() {
          IsOpen(STDOUT_FILENO) && IsOpen(STDERR_FILENO);
 }
 
+void KillChildren() {
+  for (const std::atomic<pid_t>& place : children) {
+    if (const pid_t pid = place.load(); pid > 0) ::kill(-pid, SIGKILL);
+  }
+}
+
 Child::~Child() {
   if (pid_ == kReaped) return;
   KillGroup();
@@ -242,6 +272,7 @@ std::optional<Child::End> Child::PeekEnd() const {
 }
 
 void Child::Reap() {
+  Forget(pid_);
   siginfo_t ignored{};
   ::waitid(P_PIDFD, static_cast<id_t>(pidfd_.get()), &ignored, WEXITED | WNOHANG);
   pid_ = kReaped;

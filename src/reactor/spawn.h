@@ -25,6 +25,11 @@ namespace denselet::reactor {
 void PrepareForChildren();
 bool IsPreparedForChildren();
 
+// SIGKILL to the groups of all children that were not reaped, up to a thousand of them. Safe in a
+// handler of signals: for an end at which nobody is left to stop them. (The kernel could do it, at
+// the death of the thread that started a child, but posix_spawn cannot ask for that.)
+void KillChildren();
+
 // A child that was started and not reaped: for so long its number, and its group's, cannot be
 // used again. The descriptor is readable when it has ended.
 class Child {

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,6 +11,8 @@
 #include <cstdlib>
 #include <string>
 #include <thread>
+
+#include "reactor/spawn.h"
 
 namespace denselet::reactor {
 namespace {
@@ -81,6 +85,31 @@ TEST(ProgramEnd, WhatHangsAtTheEndIsEnded) {
               while (true) ::pause();
             }),
             1);
+}
+
+TEST(ProgramEnd, NoChildOutlivesAnEndInHurry) {
+  static int told[2];
+  ASSERT_EQ(::pipe(told), 0);
+  EXPECT_EQ(ExitCodeOf([] {
+              PrepareForChildren();
+              const auto end = ProgramEnd::Make();
+              const auto spawned = Spawn({.argv = {"/bin/sh", "-c", "echo $$; exec sleep 1000"}});
+              char text[32];
+              const ssize_t size = spawned ? ::read(spawned->output.get(), text, sizeof text) : -1;
+              if (size <= 0 || ::write(told[1], text, static_cast<size_t>(size)) != size)
+                ::_exit(2);
+              ProgramEnd::Hurry(Seconds(100));
+              ::kill(::getpid(), SIGTERM);
+              while (true) ::pause();
+            }),
+            1);
+  char text[32] = {};
+  ASSERT_GT(::read(told[0], text, sizeof text - 1), 0);
+  const UniqueFd child(static_cast<int>(::syscall(SYS_pidfd_open, std::atoi(text), 0)));
+  if (!child) return;  // gone already
+  pollfd ended{.fd = child.get(), .events = POLLIN, .revents = 0};
+  EXPECT_EQ(::poll(&ended, 1, 10'000), 1) << "it lives on";
+  if (ended.revents == 0) ::kill(std::atoi(text), SIGKILL);
 }
 
 TEST(ProgramEnd, SighupEndsTheProgramAsEver) {

@@ -22,6 +22,7 @@ namespace {
 
 constexpr Seconds kStopTimeMax{20};
 constexpr Duration kLogStopTimeMax = Seconds(2);
+constexpr Duration kLogFlushTimeMax = Milliseconds(200);
 // How often main looks whether a shard hangs, and how long a turn may last before that is told.
 constexpr Duration kStuckCheckPeriod = Seconds(10);
 constexpr Duration kStuckAfter = Seconds(5);
@@ -59,6 +60,8 @@ Result<int> RunBeside(const AgentProcess& process, const AgentOptions& options, 
   const reactor::ProgramEnd::Reason reason =
       AwaitEnd(process.end, (*agent)->shards(), process.clock, log);
   reactor::ProgramEnd::Hurry(kStopTimeMax);
+  // What a shard has said of why comes first.
+  (void)process.log_writer.Flush(kLogFlushTimeMax);
   log.Info("Stopping", KV("signal", reason.signal), KV("lockFileOpened", reason.file_opened));
   (*agent)->Stop();
   log.Info("Stopped");

@@ -15,6 +15,8 @@ constexpr Duration kPauseMax = Seconds(30);
 constexpr int kTriesOfRotation = 5;
 constexpr int kForEver = -1;
 
+using Beginning = kube::KubeCredentialsOptions::Beginning;
+
 }  // namespace
 
 ServerAccess::ServerAccess(ServerAccessSeams seams, ServerAccessOptions options,
@@ -29,7 +31,8 @@ ServerAccess::ServerAccess(ServerAccessSeams seams, ServerAccessOptions options,
       kube::BootstrapParts{seams_.loop, seams_.files, seams_.random, seams_.log, store_},
       options_.bootstrap,
       [this](const kube::ClusterAccess& access) -> Result<std::unique_ptr<kube::BootstrapServer>> {
-        Result<std::unique_ptr<kube::ApiConnection>> connection = Connect(access);
+        Result<std::unique_ptr<kube::ApiConnection>> connection =
+            Connect(access, Beginning::kAtOnce);
         if (!connection) return connection.error();
         return std::unique_ptr<kube::BootstrapServer>(
             std::make_unique<kube::ConnectedBootstrapServer>(*std::move(connection)));
@@ -43,13 +46,15 @@ ServerAccess::~ServerAccess() {
 }
 
 Result<std::unique_ptr<kube::ApiConnection>> ServerAccess::Connect(
-    const kube::ClusterAccess& access) {
+    const kube::ClusterAccess& access, Beginning beginning) {
+  kube::KubeCredentialsOptions credentials = options_.credentials;
+  credentials.beginning = beginning;
   return kube::ApiConnection::Make(
       {seams_.loop, seams_.files, seams_.watcher, seams_.processes, seams_.log}, seams_.random,
       seams_.make_lookup(), access,
       {.user_agent = options_.user_agent,
        .client = options_.client,
-       .credentials = options_.credentials});
+       .credentials = std::move(credentials)});
 }
 
 void ServerAccess::OnAccess(Result<kube::ClientAccess> access) {
@@ -60,7 +65,10 @@ void ServerAccess::OnAccess(Result<kube::ClientAccess> access) {
 }
 
 Status ServerAccess::Use(kube::ClientAccess access) {
-  Result<std::unique_ptr<kube::ApiConnection>> server = Connect(access.access);
+  // Asked for below, or when the first certificate is there, and what is wrong with them is told
+  // then: before, there is nothing to be read.
+  Result<std::unique_ptr<kube::ApiConnection>> server =
+      Connect(access.access, Beginning::kWhenAsked);
   if (!server) return server.error().With("kubeconfig", options_.bootstrap.kubeconfig_path);
   server_ = *std::move(server);
   if (options_.bootstrap.rotation == kube::BootstrapOptions::Rotation::kOff) {
@@ -70,7 +78,8 @@ Status ServerAccess::Use(kube::ClientAccess access) {
   }
   tries_max_ = kTriesOfRotation;
   if (access.requests) {
-    Result<std::unique_ptr<kube::ApiConnection>> requests = Connect(*access.requests);
+    Result<std::unique_ptr<kube::ApiConnection>> requests =
+        Connect(*access.requests, Beginning::kAtOnce);
     if (!requests) return requests.error().With("connect for certificates");
     requests_ = *std::move(requests);
   }
@@ -109,8 +118,11 @@ void ServerAccess::OnCredentials(const Status& ready) {
 }
 
 void ServerAccess::OnCertificate(const kube::CertificateInfo& certificate) {
-  seams_.log.Info("Client certificate is in use",
-                  KV("expiration", FormatRfc3339(certificate.not_after, 0)));
+  // One that has expired is told of when it is used, by its file's name.
+  if (certificate.not_after > seams_.loop.WallNow()) {
+    seams_.log.Info("Client certificate is in use",
+                    KV("expiration", FormatRfc3339(certificate.not_after, 0)));
+  }
   if (stage_ == Stage::kCredentials && tries_ == 0) AwaitCredentials();
 }
 

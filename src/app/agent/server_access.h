@@ -77,7 +77,8 @@ class ServerAccess final : private kube::RotationUser {
   void OnRenewError(const Error& error) override;
   void OnHopeless() override;
 
-  Result<std::unique_ptr<kube::ApiConnection>> Connect(const kube::ClusterAccess& access);
+  Result<std::unique_ptr<kube::ApiConnection>> Connect(
+      const kube::ClusterAccess& access, kube::KubeCredentialsOptions::Beginning beginning);
   void OnAccess(Result<kube::ClientAccess> access);
   Status Use(kube::ClientAccess access);
   void AwaitCredentials();

@@ -58,8 +58,14 @@ class ApiConnection::HealthCheck final : private net::HttpClientCall {
   void OnBody(std::span<const std::byte>) override {}
   void OnEnd() override {
     if (status_ == 200) return Finish(Ok());
-    Finish(Error(ErrorCode::kUnavailable,
-                 "the API server said " + std::to_string(status_) + " when asked for its health"));
+    const Error error(
+        status_ == 401 ? ErrorCode::kPermission : ErrorCode::kUnavailable,
+        "the API server said " + std::to_string(status_) + " when asked for its health");
+    if (status_ == 401) {
+      home_.transport_.OnUnauthorized(error);
+      home_.credentials_.Refused();
+    }
+    Finish(error.AsAnswer());
   }
   void OnFailed(const Error& reason) override { Finish(reason); }
 

@@ -38,7 +38,8 @@ class ApiConnection {
   ApiTransport& transport() { return transport_; }
   KubeCredentials& credentials() { return credentials_; }
 
-  // GET /healthz. Answers once, in a later turn; kUnavailable when it is not 200.
+  // GET /healthz. Answers once, in a later turn; kUnavailable when it is not 200,
+  // kPermission when it is 401.
   void CheckHealth(const Context& context, reactor::Done<Unit> done);
 
  private:

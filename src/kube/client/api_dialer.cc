@@ -47,7 +47,7 @@ class ApiDialer::Operation final : public net::LoopOwned {
     const net::Address& address = addresses_[tried_++];
     net::Connect(shared_->loop, attempt_, address,
                  [this](Result<std::unique_ptr<net::Socket>> socket) {
-                   if (!socket) return TryNext(socket.error().With("connect to", Place()));
+                   if (!socket) return TryNext(socket.error());  // which names the address
                    if (shared_->options.proxy) return Tunnel(std::move(*socket));
                    Secure(std::move(*socket));
                  });
@@ -67,7 +67,7 @@ class ApiDialer::Operation final : public net::LoopOwned {
     net::TlsConnect(
         shared_->loop, attempt_, std::move(stream), *tls_, shared_->CertificateName(),
         [this](Result<std::unique_ptr<net::TlsStream>> secured) {
-          if (!secured) return TryNext(secured.error().With("TLS with", Place()));
+          if (!secured) return TryNext(secured.error().With("connect to", Place()));
           if ((*secured)->protocol() != "h2") {
             return Finish(Error(ErrorCode::kUnsupported, Place() + " does not speak HTTP/2"));
           }

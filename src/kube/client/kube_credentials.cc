@@ -34,7 +34,7 @@ KubeCredentials::KubeCredentials(const CredentialParts& parts, ClusterAccess acc
       renewed_(std::move(renewed)),
       self_(std::make_shared<KubeCredentials*>(this)) {
   WatchFiles();
-  Load();
+  if (options_.beginning == KubeCredentialsOptions::Beginning::kAtOnce) Load();
 }
 
 KubeCredentials::~KubeCredentials() {
@@ -64,12 +64,38 @@ bool KubeCredentials::Refused() {
   if (!may_change) return false;
   // One answer serves all that were refused together; what was refused right after a reading is
   // most likely what was there before it.
-  if (reading_ || parts_.loop.Now() < load_not_before_) return true;
+  const TimePoint now = parts_.loop.Now();
+  if (reading_ || now < load_not_before_) return true;
+  if (access_.exec && !PluginMayRun(now)) return false;
   plugin_credential_.reset();
   Load();
   // What we have goes on being used where only a file could bring something better.
   if (access_.exec) ready_ = false;
   return true;
+}
+
+bool KubeCredentials::PluginMayRun(TimePoint now) {
+  const bool calm = now >= After(std::exchange(refused_at_, now), options_.refusal_calm);
+  if (calm) {
+    refusal_pause_ = {};
+  } else if (now < plugin_not_before_) {
+    return false;
+  }
+  refusal_pause_ = std::clamp(2 * refusal_pause_, options_.retry_pause,
+                              std::max(options_.retry_pause, options_.refusal_pause_max));
+  plugin_not_before_ = After(now, refusal_pause_);
+  return true;
+}
+
+std::string KubeCredentials::Fault() const {
+  const std::optional<WallTime> end = tls_ ? tls_->client_certificate_not_after() : std::nullopt;
+  if (!end || parts_.loop.WallNow() < *end) return {};
+  const bool plugins = plugin_credential_ && !plugin_credential_->certificate.empty();
+  const bool in_file = access_.certificate.data.empty();
+  const std::string& place = plugins   ? access_.exec->command
+                             : in_file ? access_.certificate.path
+                                       : access_.kubeconfig_path;
+  return "the client certificate of \"" + place + "\" expired at " + FormatRfc3339(*end, 0);
 }
 
 // ---- reading
@@ -97,7 +123,12 @@ void KubeCredentials::Load() {
   ReadInto(number, access_.certificate, &Material::certificate);
   ReadInto(number, access_.key, &Material::key);
   ReadInto(number, access_.token, &Material::token);
-  if (access_.exec && PluginIsDue()) RunPlugin(number);
+  if (access_.exec && PluginIsDue()) {
+    const bool wants_file = access_.exec->provide_cluster_info &&
+                            !access_.authorities.path.empty() && access_.authorities.data.empty();
+    reading_->plugin_waits = wants_file;
+    if (!wants_file) RunPlugin(number);
+  }
   parts_.loop.Post([self = self_, number] {
     if (*self != nullptr) (*self)->OnRead(number, Ok());
   });
@@ -121,6 +152,8 @@ void KubeCredentials::ReadInto(uint64_t number, const InlineOrFile& from,
                             text = Error(ErrorCode::kInvalid, "\"" + path + "\" is empty");
                           }
                           if (text) here->reading_->material.*to = *std::move(text);
+                          const bool told = text && to == &Material::authorities;
+                          if (told && here->reading_->plugin_waits) here->RunPlugin(number);
                           here->OnRead(number, text ? Ok() : Status(text.error()));
                         });
 }
@@ -134,8 +167,10 @@ bool KubeCredentials::PluginIsDue() const {
 
 void KubeCredentials::RunPlugin(uint64_t number) {
   ++reading_->missing;
+  ClusterAccess cluster = access_;
+  cluster.authorities.data = reading_->material.authorities;
   parts_.processes.Run(Context{}.WithTimeout(parts_.loop.Now(), options_.plugin_timeout),
-                       ExecProcess(*access_.exec, access_, options_.environment),
+                       ExecProcess(*access_.exec, cluster, options_.environment),
                        [self = self_, number](Result<reactor::ProcessResult> result) {
                          KubeCredentials* const here = *self;
                          if (here == nullptr || number != here->reading_number_) return;
@@ -165,7 +200,7 @@ void KubeCredentials::FinishLoad() {
   load_not_before_ = After(parts_.loop.Now(), options_.retry_pause);
   Status used = reading.error ? Status(*reading.error) : Use(std::move(reading.material));
   if (used) {
-    ready_ = true;
+    ready_ = was_ready_ = true;
     trouble_.reset();
     if (const auto lasted = told_trouble_.Over(parts_.loop.Now())) {
       parts_.log.Info("Credentials for the API server could be read again",
@@ -173,7 +208,9 @@ void KubeCredentials::FinishLoad() {
     }
   } else {
     trouble_ = used.error();
-    if (told_trouble_.IsNews(parts_.loop.Now(), used.error().message())) {
+    const bool told_by_others =
+        !was_ready_ && options_.beginning == KubeCredentialsOptions::Beginning::kWhenAsked;
+    if (!told_by_others && told_trouble_.IsNews(parts_.loop.Now(), used.error().message())) {
       parts_.log.Error(used.error(), "Could not read credentials for the API server",
                        KV("kubeconfig", access_.kubeconfig_path));
     }
@@ -216,6 +253,11 @@ Status KubeCredentials::Use(Material material) {
       Result<net::TlsClient> made = net::TlsClient::Make(tls);
       if (!made) return made.error();
       tls_.emplace(*std::move(made));
+    }
+    if (const std::string fault = Fault(); !fault.empty()) {
+      parts_.log.Error(Error(ErrorCode::kPermission, fault),
+                       "The client certificate for the API server has expired",
+                       KV("kubeconfig", access_.kubeconfig_path));
     }
   }
   in_use_ = std::move(material);

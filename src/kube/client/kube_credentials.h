@@ -24,6 +24,11 @@
 namespace denselet::kube {
 
 struct KubeCredentialsOptions {
+  // kWhenAsked: nothing is read before somebody asks for them, and what is in the way of the first
+  // is told by who asked.
+  enum class Beginning : uint8_t { kAtOnce, kWhenAsked };
+
+  Beginning beginning = Beginning::kAtOnce;
   // Files are read again at least so often: not every file system tells of changes.
   Duration reload_period = Minutes(1);
   Duration file_timeout = Seconds(10);
@@ -32,6 +37,10 @@ struct KubeCredentialsOptions {
   Duration expiry_margin = Seconds(30);
   // After a failed attempt nobody's question starts another one for so long.
   Duration retry_pause = Seconds(1);
+  // A plugin whose credentials the server refuses is asked again after retry_pause, then after
+  // twice as long, and so on up to this; unless none was refused for refusal_calm.
+  Duration refusal_pause_max = Minutes(1);
+  Duration refusal_calm = Minutes(3);
   std::vector<std::string> environment;  // the agent's own, for plugins
 };
 
@@ -55,6 +64,7 @@ class KubeCredentials final : public Credentials {
   const std::string* Authorization() override;
   void WhenReady(const Context& context, reactor::Done<Unit> done) override;
   bool Refused() override;
+  std::string Fault() const override;
 
   // Null for a server without TLS, and before it is ready. Stays where it is.
   net::TlsClient* tls() { return tls_ ? &*tls_ : nullptr; }
@@ -73,11 +83,13 @@ class KubeCredentials final : public Credentials {
     Material material;
     int missing = 0;
     std::optional<Error> error;
+    bool plugin_waits = false;  // for the authorities, which it is told
   };
 
   void Load();
   void ReadInto(uint64_t reading, const InlineOrFile& from, std::string Material::*to);
   void RunPlugin(uint64_t reading);
+  bool PluginMayRun(TimePoint now);
   void TakePluginCredential(ExecCredential credential);
   void OnRead(uint64_t reading, Status status);
   void FinishLoad();
@@ -100,7 +112,12 @@ class KubeCredentials final : public Credentials {
   std::optional<ExecCredential> plugin_credential_;
   // What a plugin has just said is used, even when it has expired: the server decides.
   TimePoint plugin_fresh_until_ = TimePoint::min();
+  // Of refusals.
+  TimePoint refused_at_ = TimePoint::min();
+  TimePoint plugin_not_before_ = TimePoint::min();
+  Duration refusal_pause_{};
   bool ready_ = false;
+  bool was_ready_ = false;
   std::optional<Error> trouble_;
   RepeatedTrouble told_trouble_;
 

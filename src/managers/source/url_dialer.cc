@@ -26,7 +26,7 @@ class UrlDialer::Operation final : public net::LoopOwned {
     if (tried_ == addresses_.size()) return Finish(last);
     const net::Address& address = addresses_[tried_++];
     net::Connect(loop_, context_, address, [this](Result<std::unique_ptr<net::Socket>> socket) {
-      if (!socket) return TryNext(socket.error().With("connect to", Place()));
+      if (!socket) return TryNext(socket.error());  // which names the address
       if (tls_ == nullptr) return Finish(std::unique_ptr<net::Stream>(*std::move(socket)));
       Secure(*std::move(socket));
     });
@@ -35,7 +35,7 @@ class UrlDialer::Operation final : public net::LoopOwned {
   void Secure(std::unique_ptr<net::Stream> stream) {
     net::TlsConnect(loop_, context_, std::move(stream), *tls_, host_,
                     [this](Result<std::unique_ptr<net::TlsStream>> secured) {
-                      if (!secured) return TryNext(secured.error().With("TLS with", Place()));
+                      if (!secured) return TryNext(secured.error().With("connect to", Place()));
                       Finish(std::unique_ptr<net::Stream>(*std::move(secured)));
                     });
   }

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "reactor/net/listener.h"
+#include "tests/fakes/http_api_server.h"
 #include "tests/integration/kube/kube_credentials_fixture.h"
 #include "tests/integration/net/tls_fixture.h"
 
@@ -125,6 +126,43 @@ TEST_P(ApiConnectionTest, ACertificateThatIsNotTrustedIsToldAtOnceWithTheKubecon
   EXPECT_LE(clock_.Now() - begin, Seconds(5));
   EXPECT_THAT(lines, HasSubstr("kubeconfig=\"/etc/node.conf\""));
   EXPECT_THAT(lines, HasSubstr("certificate"));
+  connection_.reset();
+}
+
+TEST_P(ApiConnectionTest, ATokenThatIsRefusedIsToldAsSuchWithTheKubeconfig) {
+  fakes::ApiModel model;
+  fakes::HttpApiServer server(loop(), random_, model, {.token = "Bearer right"});
+  server.Start(*net::Address::Ip("127.0.0.1", 0));
+  access_.server = "http://" + server.address().ToString();
+  access_.token.data = "wrong";
+  access_.kubeconfig_path = "/etc/bootstrap.conf";
+  ASSERT_TRUE(Connect());
+  ASSERT_TRUE(RunUntil([&] { return health_.has_value(); }));
+  ASSERT_FALSE(*health_);
+  EXPECT_EQ(health_->error().code(), ErrorCode::kPermission) << health_->error().message();
+  const std::string lines = sink_.Take();
+  EXPECT_THAT(lines, HasSubstr("The API server refused our credentials"));
+  EXPECT_THAT(lines, HasSubstr("kubeconfig=\"/etc/bootstrap.conf\""));
+  connection_.reset();
+}
+
+TEST_P(ApiConnectionTest, WhereItWasTriedIsSaidOnce) {
+  Listen();
+  const net::Identity trusted = net::MakeAuthority("trusted");
+  access_.authorities.data = trusted.pem;
+  access_.server = "https://" + listener_->address().ToString();
+  ASSERT_TRUE(Connect());
+  ASSERT_TRUE(RunUntil([&] { return !sockets_.empty(); }));
+  sockets_.clear();
+  std::string lines;
+  const auto told = [&] {
+    lines += sink_.Take();
+    return lines.find("Could not connect to the API server") != std::string::npos;
+  };
+  ASSERT_TRUE(RunUntil(told));
+  EXPECT_THAT(lines, HasSubstr("TLS with \\\"127.0.0.1\\\""));
+  EXPECT_EQ(lines.find("TLS with"), lines.rfind("TLS with")) << lines;
+  EXPECT_EQ(lines.find("connect to \\\""), lines.rfind("connect to \\\"")) << lines;
   connection_.reset();
 }
 

@@ -130,7 +130,8 @@ TEST_P(ApiDialerTest, TheNameInTheCertificateIsThatOfTheHostUnlessGiven) {
   addresses_ = {peer->listener->address()};
   const Answer wrong = Dial(Options("https://localhost"), &client);
   ASSERT_FALSE(wrong);
-  EXPECT_NE(wrong.error().message().find("TLS with \"" + addresses_[0].ToString()),
+  EXPECT_NE(wrong.error().message().find("connect to \"" + addresses_[0].ToString() +
+                                         "\": TLS with \"localhost\": "),
             std::string::npos)
       << wrong.error().message();
   ApiDialerOptions named = Options("https://localhost");

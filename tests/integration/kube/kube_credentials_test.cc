@@ -225,6 +225,84 @@ TEST_P(KubeCredentialsTest, ManyRefusalsAskThePluginOnce) {
   EXPECT_EQ(Runs(), 2);
 }
 
+TEST_P(KubeCredentialsTest, APluginWhoseTokensStayRefusedIsAskedLessAndLess) {
+  WritePlugin(TokenAnswer("wrong"));
+  Make();
+  ASSERT_TRUE(WhenReady());
+  const auto refuse_for = [&](int seconds) {
+    for (int i = 0; i < seconds; ++i) {
+      clock_.Advance(Seconds(1));
+      loop_->RunTurn(clock_.Now());
+      credentials_->Refused();
+      ASSERT_TRUE(WhenReady());
+    }
+  };
+  refuse_for(120);
+  EXPECT_GE(Runs(), 5);
+  EXPECT_LE(Runs(), 9);
+  const int before = Runs();
+  refuse_for(120);
+  EXPECT_GE(Runs(), before + 1) << "but it is asked";
+  EXPECT_LE(Runs(), before + 3);
+  // One that was taken for a long time and is refused then is another matter.
+  const int then = Runs();
+  clock_.Advance(Minutes(10));
+  refuse_for(3);
+  EXPECT_GE(Runs(), then + 1);
+}
+
+TEST_P(KubeCredentialsTest, APluginIsToldOfTheAuthoritiesInAFile) {
+  Replace("ca", "CA");
+  access_.authorities.path = Path("ca");
+  WritePlugin("echo \"$KUBERNETES_EXEC_INFO\" >" + Path("info") + "\n" + TokenAnswer("secret"));
+  Make();
+  ASSERT_TRUE(WhenReady());
+  EXPECT_NE(reactor::Content(Path("info")).find(R"("certificate-authority-data":"Q0E=")"),
+            std::string::npos)
+      << reactor::Content(Path("info"));
+  // Without them it is not run.
+  std::filesystem::remove(Path("ca"));
+  Make();
+  EXPECT_FALSE(WhenReady());
+  EXPECT_EQ(Runs(), 1);
+}
+
+TEST_P(KubeCredentialsTest, ACertificateThatHasExpiredIsNamed) {
+  const net::Identity authority = net::MakeAuthority("first");
+  const net::Identity client = net::MakeIdentity(
+      {.common_name = "old", .not_after = clock_.WallNow() - Hours(1)}, &authority);
+  Replace("client", client.pem + client.key_pem);
+  access_.server = "https://127.0.0.1:1";
+  access_.authorities.data = authority.pem;
+  access_.certificate.path = access_.key.path = Path("client");
+  Make();
+  ASSERT_TRUE(WhenReady());
+  const std::string said = "the client certificate of \"" + Path("client") + "\" expired at " +
+                           FormatRfc3339(clock_.WallNow() - Hours(1), 0).substr(0, 13);
+  EXPECT_EQ(credentials_->Fault().substr(0, said.size()), said) << credentials_->Fault();
+  const std::string lines = sink_.Take();
+  EXPECT_NE(lines.find("has expired"), std::string::npos) << lines;
+  const net::Identity renewed = net::MakeIdentity({.common_name = "new"}, &authority);
+  Replace("client", renewed.pem + renewed.key_pem);
+  EXPECT_TRUE(RunUntil([&] { return renewed_ == 1; }));
+  EXPECT_EQ(credentials_->Fault(), "");
+}
+
+TEST_P(KubeCredentialsTest, WhatSomebodyWillAskForIsNotReadBeforeAndToldByNobodyElse) {
+  access_.token.path = Path("token");
+  options_.beginning = KubeCredentialsOptions::Beginning::kWhenAsked;
+  Make();
+  for (int i = 0; i < 10; ++i) loop_->RunTurn(clock_.Now());
+  EXPECT_FALSE(credentials_->trouble().has_value()) << "nobody has asked";
+  EXPECT_FALSE(WhenReady());
+  EXPECT_EQ(sink_.Take(), "") << "who asked tells";
+  Replace("token", "one");
+  EXPECT_TRUE(RunUntilAuthorizationIs("Bearer one"));
+  std::filesystem::remove(Path("token"));
+  EXPECT_TRUE(RunUntil([&] { return credentials_->trouble().has_value(); }));
+  EXPECT_NE(sink_.Take().find("Could not read"), std::string::npos) << "from now on nobody asks";
+}
+
 TEST_P(KubeCredentialsTest, ItMayEndAtAnyPoint) {
   Replace("token", "one");
   access_.token.path = Path("token");

@@ -250,5 +250,47 @@ TEST_F(Http2PoolSim, WhatDrainsIsBrokenByTheNextRenewalThatBreaks) {
   EXPECT_EQ(client_->counters().connections, 0u);
 }
 
+TEST_F(Http2PoolSim, WhoWaitsInVainForAConnectionIsToldSo) {
+  client_.emplace(
+      world_.loop(1), world_.random(), Http2ClientOptions{},
+      [](const Context&, reactor::Done<std::unique_ptr<Stream>>) {});  // a peer that hangs
+  Http2Call& call = calls_.emplace_back();
+  call.exchange = client_->Start(Context{}.WithTimeout(world_.clock().Now(), Seconds(12)),
+                                 HttpRequest{}, RequestBody::kNone, WhenFull::kOpenAnother, call);
+  RunFor(Seconds(13));
+  EXPECT_EQ(call.Outcome(),
+            "deadline exceeded: no connection before the deadline, connecting for 12s");
+}
+
+// Each of them ends before a ping would be due.
+TEST_F(Http2PoolSim, AConnectionThatFellSilentIsFoundOutByRequestsOfLittlePatience) {
+  peer_.emplace(world_.loop(0), *Address::Ip("127.0.0.1", 80),
+                [](FrameConnection& connection, const frames::Seen& frame) {
+                  const bool settings = frame.type == frames::kSettings;
+                  if (!settings || (frame.flags & frames::kAck) != 0) return;
+                  connection.Send(frames::StreamsMax(100) + frames::SettingsAck());
+                });
+  Http2ClientOptions options;
+  options.connections_max = 1;
+  client_.emplace(world_.loop(1), world_.random(), options,
+                  [this, address = peer_->address()](const Context& context,
+                                                     reactor::Done<std::unique_ptr<Stream>> done) {
+                    Connect(world_.loop(1), context, address,
+                            [done = std::move(done)](Result<std::unique_ptr<Socket>> r) mutable {
+                              if (!r) return done(r.error());
+                              done(std::unique_ptr<Stream>(*std::move(r)));
+                            });
+                  });
+  for (int i = 0; i < 6; ++i) {
+    Http2Call& call = calls_.emplace_back();
+    HttpRequest request;
+    request.authority = "test";
+    call.exchange = client_->Start(Context{}.WithTimeout(world_.clock().Now(), Seconds(20)),
+                                   request, RequestBody::kNone, WhenFull::kWait, call);
+    RunFor(Seconds(21));
+  }
+  EXPECT_GE(client_->counters().connections_lost, 1u);
+}
+
 }  // namespace
 }  // namespace denselet::sim

@@ -17,6 +17,7 @@ std::string FolderOf(const std::string& path) {
 
 ClusterAccess Anonymous(const ClusterAccess& access) {
   ClusterAccess anonymous;
+  anonymous.kubeconfig_path = access.kubeconfig_path;
   anonymous.server = access.server;
   anonymous.authorities = access.authorities;
   anonymous.server_name = access.server_name;
@@ -145,7 +146,7 @@ void ClientBootstrap::AskHealth() {
 
 void ClientBootstrap::OnHealth(Result<Unit> health) {
   if (health) return Request();
-  parts_.log.Info("Could not connect to the API server", Err(health.error()));
+  parts_.log.Info("The API server did not say it is healthy", Err(health.error()));
   const TimePoint next =
       After(parts_.loop.Now(), parts_.random.Jitter(options_.health_period, 0.2));
   if (next < health_until_) {
@@ -213,6 +214,7 @@ void ClientBootstrap::OnWritten(Result<Unit> written) {
   if (!written) return Finish(written.error().With("write kubeconfig"));
   ClientAccess result;
   result.access = Anonymous(bootstrap_);
+  result.access.kubeconfig_path = options_.kubeconfig_path;
   result.access.certificate.path = result.access.key.path = parts_.store.current_path();
   if (options_.rotation == BootstrapOptions::Rotation::kOn) result.requests = bootstrap_;
   Finish(std::move(result));

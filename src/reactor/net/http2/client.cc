@@ -203,6 +203,7 @@ void Http2Client::DialWhatIsNeeded() {
 
 void Http2Client::StartDial() {
   ++counters_.dialling;
+  dialling_since_ = loop_.Now();
   Context context;
   context.deadline = After(loop_.Now(), options_.connect_timeout);
   context.cancel = stopping_.token();
@@ -217,6 +218,7 @@ void Http2Client::OnDialled(Result<std::unique_ptr<Stream>> result) {
   if (std::exchange(dial_outdated_, false)) return ScheduleServe();
   if (result) {
     ++counters_.connected;
+    dial_error_.reset();
     links_.push_back(std::make_unique<Link>(*this, *std::move(result)));
     if (user_ != nullptr) user_->OnConnected();
   } else {
@@ -310,6 +312,14 @@ void Http2Client::StopNow() {
 
 // ---- time
 
+std::string Http2Client::WhyLate(TimePoint now) const {
+  if (UsableConnections() > 0) return "no free stream before the deadline";
+  std::string why = "no connection before the deadline";
+  if (counters_.dialling > 0) why += ", connecting for " + FormatDuration(now - dialling_since_);
+  if (dial_error_) why += ": " + dial_error_->message();
+  return why;
+}
+
 void Http2Client::WakeBy(TimePoint when) {
   if (stopped_ || when >= timer_at_) return;
   loop_.Disarm(timer_);
@@ -320,10 +330,7 @@ void Http2Client::WakeBy(TimePoint when) {
 void Http2Client::OnTimer() {
   timer_at_ = kNever;
   const TimePoint now = loop_.Now();
-  std::string why = "no free stream before the deadline";
-  if (UsableConnections() == 0 && dial_error_) {
-    why = "no connection before the deadline: " + dial_error_->message();
-  }
+  const std::string why = WhyLate(now);
   TimePoint due = kNever;
   std::vector<ClientExchange*> late;
   for (const auto& [ticket, exchange] : waiting_) {

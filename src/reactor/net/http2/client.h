@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -144,6 +145,7 @@ class Http2Client final : public reactor::Deletable {
   void BackOff(const Error& reason);
   void StopNow();
 
+  std::string WhyLate(TimePoint now) const;
   void WakeBy(TimePoint when);
   void OnTimer();
 
@@ -164,6 +166,7 @@ class Http2Client final : public reactor::Deletable {
   uint32_t streams_expected_ = UINT32_MAX;
   Duration backoff_{};
   TimePoint dial_not_before_;
+  TimePoint dialling_since_;
   std::optional<Error> dial_error_;  // of the latest attempt, while there is no connection
   reactor::TimerId timer_;
   TimePoint timer_at_ = kNever;

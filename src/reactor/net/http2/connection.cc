@@ -131,7 +131,11 @@ Status Http2Connection::Submit(const Context& context, const HttpRequest& reques
   }
 
   const TimePoint now = loop_.Now();
-  if (exchanges_.empty()) received_at_ = now;  // silence was no fault until here
+  // Silence was no fault until here; but that of a server that owed us something before is. Else
+  // one that is gone without a word would never be asked: exchanges that end sooner than a ping is
+  // due would each begin the wait anew.
+  if (exchanges_.empty() && !owes_bytes_) received_at_ = now;
+  owes_bytes_ = true;
   exchange.connection_ = this;
   exchange.id_ = id;
   exchange.index_ = exchanges_.size();
@@ -140,8 +144,8 @@ Status Http2Connection::Submit(const Context& context, const HttpRequest& reques
   exchange.cancel_ = context.cancel.OnCancel([&exchange] { exchange.OnCancelled(); });
   exchanges_.push_back(&exchange);
   guard_.Earn(3);  // it may be answered by a 1xx, a reset and a window update
-  WakeBy(std::min(
-      {context.deadline, After(now, options_.progress_timeout), After(now, options_.ping_idle)}));
+  WakeBy(std::min({context.deadline, After(now, options_.progress_timeout),
+                   std::max(now, After(received_at_, options_.ping_idle))}));
   ScheduleFlush();
   return Ok();
 }
@@ -156,6 +160,7 @@ void Http2Connection::Shutdown(const Error& reason) {
 
 void Http2Connection::OnReceived(std::span<const std::byte> data) {
   received_at_ = loop_.Now();
+  owes_bytes_ = false;
   pinged_at_.reset();
   guard_.Leak(received_at_);
   in_session_ = true;
@@ -255,7 +260,6 @@ void Http2Connection::Detach(Http2Exchange& exchange) {
   nghttp2_session_set_stream_user_data(session_, exchange.id_, nullptr);
   if (!exchanges_.empty()) return;
   idle_since_ = loop_.Now();
-  pinged_at_.reset();
   WakeBy(After(idle_since_, options_.idle_timeout));
 }
 
@@ -332,6 +336,10 @@ TimePoint Http2Connection::CheckConnection(TimePoint now) {
     Break(Error(ErrorCode::kUnavailable, "no SETTINGS from the server"));
     return kNever;
   }
+  if (pinged_at_ && late(After(*pinged_at_, options_.ping_timeout))) {
+    Break(Error(ErrorCode::kUnavailable, "no answer to ping"));
+    return kNever;
+  }
   if (exchanges_.empty()) {
     if (late(After(idle_since_, options_.idle_timeout))) {
       idled_ = true;
@@ -339,12 +347,7 @@ TimePoint Http2Connection::CheckConnection(TimePoint now) {
     }
     return due;
   }
-  if (pinged_at_) {
-    if (late(After(*pinged_at_, options_.ping_timeout))) {
-      Break(Error(ErrorCode::kUnavailable, "no answer to ping"));
-    }
-    return due;
-  }
+  if (pinged_at_) return due;
   if (late(After(received_at_, options_.ping_idle))) {
     pinged_at_ = now;
     due = std::min(due, After(now, options_.ping_timeout));

@@ -140,6 +140,7 @@ class Http2Connection final : public reactor::Deletable, private StreamUser {
   reactor::TimerId timer_;
   TimePoint timer_at_ = kNever;
   TimePoint started_at_, received_at_, idle_since_;
+  bool owes_bytes_ = false;  // nothing has come since an exchange began
   std::optional<TimePoint> pinged_at_;
   std::optional<Error> fault_;  // found by nghttp2, which says GOAWAY
   std::string detail_;          // its last words

@@ -14,6 +14,7 @@ using Mood = FakeSigner::Mood;
 using reactor::Durability;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 const std::string kKubeconfig = "/etc/kubernetes/kubelet.conf";
@@ -129,6 +130,20 @@ TEST_F(Bootstrap, AValidKubeconfigIsUsedAndTheBootstrapOneNotLookedAt) {
   EXPECT_EQ(rotated->access.certificate.path, kCurrent);
   EXPECT_FALSE(rotated->requests);
   EXPECT_TRUE(connected_.empty());
+}
+
+TEST_F(Bootstrap, WhatComesOfItSaysWhichKubeconfigItIs) {
+  TurnOnRotation();
+  Write(kBootstrapKubeconfig, Config("token: boot"));
+  const Result<ClientAccess> made = Run();
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_EQ(made->access.kubeconfig_path, kKubeconfig);
+  EXPECT_EQ(made->requests->kubeconfig_path, kBootstrapKubeconfig);
+  machine_.StoreNew();
+  WriteUsualKubeconfig();
+  const Result<ClientAccess> found = Run();
+  ASSERT_TRUE(found) << found.error().message();
+  EXPECT_EQ(found->access.kubeconfig_path, kKubeconfig);
 }
 
 TEST_F(Bootstrap, AKubeconfigThatCannotBeReadAtAllEndsIt) {
@@ -252,6 +267,9 @@ TEST_F(Bootstrap, AServerThatIsNotWellIsAskedAgainForAMinute) {
   ASSERT_TRUE(Run());
   EXPECT_EQ(health_asked_, 6);
   EXPECT_GE(machine_.world.clock().Now() - begin, Seconds(10));
+  const std::string lines = machine_.log.Take();
+  EXPECT_THAT(lines, HasSubstr("The API server did not say it is healthy"));
+  EXPECT_THAT(lines, Not(HasSubstr("Could not connect"))) << "it may have answered";
   ASSERT_TRUE(machine_.disk.Unlink(kKubeconfig));
   sick_ = 1000;
   health_asked_ = 0;
