@@ -6,24 +6,28 @@ clean_up() {
   local status=$? pid log
   for pid in "${agents[@]}"; do kill -9 "$pid" 2>/dev/null || true; done
   if [ "$status" != 0 ]; then
+    [ -n "$failure" ] || failure="a command of the test ended with $status"
     for log in "$work"/*.log; do
       [ -s "$log" ] || continue
       printf -- '--- the last lines of %s\n' "${log##*/}"
       tail -60 "$log"
     done >&2
+    echo "FAILED: $failure" >&2 # again, where it is seen
   fi
   rm -rf "$work"
 }
 trap clean_up EXIT
 
+failure=
 fail() {
-  echo "FAILED: $*" >&2
+  failure=$*
+  echo "FAILED: $failure" >&2
   exit 1
 }
 
-# soon SECONDS WHAT COMMAND...: until the command succeeds.
+# soon SECONDS WHAT COMMAND...: until the command succeeds. A machine that does much else gets three times as long.
 soon() {
-  local end=$((SECONDS + $1)) what=$2
+  local end=$((SECONDS + 3 * $1)) what=$2
   shift 2
   until "$@" >/dev/null 2>&1; do
     [ "$SECONDS" -lt "$end" ] || fail "$what did not happen in time: $*"

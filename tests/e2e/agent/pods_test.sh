@@ -40,14 +40,24 @@ patches() { # POD: how many of its status the node has sent
     grep "\"name\":\"$1\"" | grep -c '"subresource":"status"' || true
 }
 
-make server 'containers: [{name: main, image: example.org/main:1, command: [sh, -c, sleep inf]}], terminationGracePeriodSeconds: 2'
+server='containers: [{name: main, image: example.org/main:1, command: [sh, -c, sleep inf]}], terminationGracePeriodSeconds: 2'
+make server "$server"
 soon 20 "a running pod" is server .status.phase Running
 soon 5 "a ready pod" is server "$ready" True
 [ -n "$(of server .status.podIP)" ] || fail "no address"
 [ -n "$(of server .status.startTime)" ] || fail "no start time"
 is server .status.qosClass BestEffort || fail "another class: $(of server .status.qosClass)"
 [[ $(of server '.status.containerStatuses[0].containerID') == containerd://* ]] || fail "no id: $(of server '.status.containerStatuses[0]')"
-[ "$(patches server)" = 1 ] || fail "$(patches server) patches for a pod that started without delay"
+# A pod that starts without delay costs one patch. A machine that does much else may delay some, but not every one.
+cheap=$(patches server)
+for name in quick-{1..5}; do
+  [ "$cheap" != 1 ] || break
+  make $name "$server"
+  soon 20 "a pod that starts" is $name "$ready" True
+  cheap=$(patches $name)
+  kubectl delete pod -n $ns $name --wait=false >/dev/null
+done
+[ "$cheap" = 1 ] || fail "$cheap patches for a pod that started without delay"
 
 make job 'restartPolicy: Never, containers: [{name: main, image: example.org/main:1, command: [sh, -c, exit 0]}]'
 soon 20 "a job that succeeded" is job .status.phase Succeeded
@@ -93,7 +103,13 @@ running_ids() { ask '{"do":"pods"}' | grep -oE '"id":"[^"]*","[^}]*"state":"CONT
 versions() { # of the pods that do not change by themselves
   kubectl get pods -n $ns server job bad huge static-$node -o jsonpath='{range .items[*]}{.metadata.name}={.metadata.resourceVersion} {end}'
 }
-before=$(running_ids) versions=$(versions)
+settled() { # nothing was sent for a second
+  versions=$(versions)
+  let_it_run 1
+  [ "$(versions)" = "$versions" ]
+}
+soon 20 "statuses that do not change" settled
+before=$(running_ids)
 for _ in 1 2 3; do
   kill -9 "$agent"
   wait "$agent" || true
