@@ -11,6 +11,7 @@
 #include "reactor/event_loop.h"
 #include "reactor/real_clock.h"
 #include "reactor/shard.h"
+#include "tests/integration/slowness.h"
 
 namespace denselet::reactor {
 
@@ -28,7 +29,7 @@ inline std::vector<Backend> UringIfAvailable() {
   return backends;
 }
 
-inline constexpr Duration kPatience = Seconds(20);
+inline const Duration kPatience = Patiently(Seconds(20));
 
 // Turns until `done()`; fails the test when that takes longer than kPatience.
 template <class Predicate>

@@ -56,7 +56,7 @@ class CriTest : public reactor::ShardTest {
 
   void Connect(Duration request_timeout = Minutes(2)) {
     Connect(ConnectionOptions{.runtime_endpoint = "unix://" + folder_ + "/s",
-                              .request_timeout = request_timeout});
+                              .request_timeout = Patiently(request_timeout)});
   }
   void Connect(const ConnectionOptions& options) {
     auto made = Connection::Make(options, clock_);

@@ -150,7 +150,7 @@ class RpcTest : public reactor::ShardTest, public CallMetrics {
     EXPECT_EQ(ending.times, 1);
     return ending;
   }
-  Context Within(Duration limit) { return Context{}.WithTimeout(loop().Now(), limit); }
+  Context Within(Duration limit) { return Context{}.WithTimeout(loop().Now(), Patiently(limit)); }
 
   size_t Arrived() const { return server_->arrived().size(); }
 
