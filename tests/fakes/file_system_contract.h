@@ -218,14 +218,14 @@ TEST_P(FileSystemContract, DirectoriesAreNotFilesAndFilesNotDirectories) {
   ASSERT_TRUE(MakeDirectories(Path("dir")));
   ASSERT_TRUE(Replace(Path("f"), "x"));
   EXPECT_EQ(Unlink(Path("dir")).error(),
-            Error(ErrorCode::kIo, "unlink \"" + Path("dir") + "\": Is a directory"));
+            Error(ErrorCode::kInvalid, "unlink \"" + Path("dir") + "\": Is a directory"));
   EXPECT_EQ(Read(Path("dir")).error(),
-            Error(ErrorCode::kIo, "read \"" + Path("dir") + "\": Is a directory"));
-  EXPECT_EQ(WriteControl(Path("dir"), "x").error().code(), ErrorCode::kIo);
+            Error(ErrorCode::kInvalid, "read \"" + Path("dir") + "\": Is a directory"));
+  EXPECT_EQ(WriteControl(Path("dir"), "x").error().code(), ErrorCode::kInvalid);
   EXPECT_EQ(Replace(Path("dir"), "x").error(),
-            Error(ErrorCode::kIo, "replace \"" + Path("dir") + "\": rename: Is a directory"));
+            Error(ErrorCode::kInvalid, "replace \"" + Path("dir") + "\": rename: Is a directory"));
   EXPECT_EQ(Replace(Path("dir/"), "x").error().code(), ErrorCode::kInvalid);
-  EXPECT_EQ(Open(Path("dir"), OpenMode::kAppend).error().code(), ErrorCode::kIo);
+  EXPECT_EQ(Open(Path("dir"), OpenMode::kAppend).error().code(), ErrorCode::kInvalid);
   EXPECT_EQ(Open(Path("dir"), OpenMode::kCreateNew).error().code(), ErrorCode::kAlreadyExists);
   EXPECT_EQ(RemoveDirectory(Path("f")).error(),
             Error(ErrorCode::kNotFound, "remove directory \"" + Path("f") + "\": Not a directory"));
@@ -257,7 +257,7 @@ TEST_P(FileSystemContract, RenamesThatWouldLoseSomethingAreRefused) {
   EXPECT_EQ(Rename(Path("a"), Path("full")).error().code(), ErrorCode::kAlreadyExists);
   EXPECT_EQ(Rename(Path("a"), Path("a/b/c")).error().code(), ErrorCode::kInvalid);
   EXPECT_EQ(Rename(Path("a"), Path("f")).error().code(), ErrorCode::kNotFound);
-  EXPECT_EQ(Rename(Path("f"), Path("a")).error().code(), ErrorCode::kIo);
+  EXPECT_EQ(Rename(Path("f"), Path("a")).error().code(), ErrorCode::kInvalid);
   EXPECT_EQ(Rename(Path("f"), Path("no/f")).error().code(), ErrorCode::kNotFound);
   EXPECT_TRUE(Rename(Path("f"), Path("f")));
   EXPECT_TRUE(Rename(Path("a"), Path("a")));

@@ -93,7 +93,9 @@ TEST(ProgramEnd, NoChildOutlivesAnEndInHurry) {
   EXPECT_EQ(ExitCodeOf([] {
               PrepareForChildren();
               const auto end = ProgramEnd::Make();
-              const auto spawned = Spawn({.argv = {"/bin/sh", "-c", "echo $$; exec sleep 1000"}});
+              ProcessSpec spec;
+              spec.argv = {"/bin/sh", "-c", "echo $$; exec sleep 1000"};
+              const auto spawned = Spawn(spec);
               char text[32];
               const ssize_t size = spawned ? ::read(spawned->output.get(), text, sizeof text) : -1;
               if (size <= 0 || ::write(told[1], text, static_cast<size_t>(size)) != size)

@@ -37,7 +37,7 @@ ServerAccess::ServerAccess(ServerAccessSeams seams, ServerAccessOptions options,
         return std::unique_ptr<kube::BootstrapServer>(
             std::make_unique<kube::ConnectedBootstrapServer>(*std::move(connection)));
       },
-      [this](Result<kube::ClientAccess> access) { OnAccess(std::move(access)); });
+      [this](const Result<kube::ClientAccess>& access) { OnAccess(access); });
 }
 
 ServerAccess::~ServerAccess() {
@@ -57,14 +57,14 @@ Result<std::unique_ptr<kube::ApiConnection>> ServerAccess::Connect(
        .credentials = std::move(credentials)});
 }
 
-void ServerAccess::OnAccess(Result<kube::ClientAccess> access) {
+void ServerAccess::OnAccess(const Result<kube::ClientAccess>& access) {
   const std::unique_ptr<kube::ClientBootstrap> ended = std::move(bootstrap_);
   if (!access) return GiveUp(access.error());
   stage_ = Stage::kCredentials;
-  if (const Status used = Use(*std::move(access)); !used) GiveUp(used.error());
+  if (const Status used = Use(*access); !used) GiveUp(used.error());
 }
 
-Status ServerAccess::Use(kube::ClientAccess access) {
+Status ServerAccess::Use(const kube::ClientAccess& access) {
   // Asked for below, or when the first certificate is there, and what is wrong with them is told
   // then: before, there is nothing to be read.
   Result<std::unique_ptr<kube::ApiConnection>> server =
@@ -88,7 +88,7 @@ Status ServerAccess::Use(kube::ClientAccess access) {
   rotation_ = std::make_unique<kube::CertificateRotation>(
       kube::RotationParts{seams_.loop, seams_.random, seams_.log, store_, server_->client(),
                           requests_ == nullptr ? nullptr : &requests_->client()},
-      std::move(options), std::move(access.initial), static_cast<kube::RotationUser&>(*this));
+      std::move(options), access.initial, static_cast<kube::RotationUser&>(*this));
   return Ok();
 }
 

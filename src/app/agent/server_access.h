@@ -79,8 +79,8 @@ class ServerAccess final : private kube::RotationUser {
 
   Result<std::unique_ptr<kube::ApiConnection>> Connect(
       const kube::ClusterAccess& access, kube::KubeCredentialsOptions::Beginning beginning);
-  void OnAccess(Result<kube::ClientAccess> access);
-  Status Use(kube::ClientAccess access);
+  void OnAccess(const Result<kube::ClientAccess>& access);
+  Status Use(const kube::ClientAccess& access);
   void AwaitCredentials();
   void OnCredentials(const Status& ready);
   void GiveUp(const Error& reason);
