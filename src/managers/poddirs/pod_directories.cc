@@ -9,6 +9,8 @@
 
 #include "base/quoted.h"
 #include "kube/api/types.h"
+#include "managers/poddirs/mount_table.h"
+#include "managers/poddirs/tree_removal.h"
 
 namespace denselet::managers {
 namespace {
@@ -17,6 +19,7 @@ constexpr size_t kShownMax = 256;  // bytes of a name in a message
 
 constexpr uint32_t kDataMode = 0750;
 constexpr uint32_t kLogMode = 0755;
+constexpr size_t kLogDepth = 1;  // directories of containers, and files in them
 // What is ours below a pod's data directory, innermost first where it matters.
 constexpr std::array<std::string_view, 2> kDataParts = {"volumes", "plugins"};
 
@@ -57,6 +60,11 @@ uint32_t NextLoggedAttempt(const std::vector<reactor::DirectoryEntry>& entries) 
     next = std::max(next, attempt + 1);
   }
   return next;
+}
+
+bool IsLogOf(std::string_view name, uint32_t attempt) {
+  const std::string log = std::to_string(attempt) + ".log";
+  return name == log || name.starts_with(log + ".");
 }
 
 // Makes the directories one by one, then reads the containers' ones. Handed from callback to
@@ -141,8 +149,8 @@ void PodDirectories::Prepare(const Context& context, const kube::PodRef& pod,
   for (const std::string_view part : kDataParts) {
     work->AddFolder(data + "/" + std::string(part), kDataMode);
   }
-  const std::string logs = options_.logs_folder + "/" + std::string(hot.ns) + "_" +
-                           std::string(hot.name) + "_" + std::string(hot.uid);
+  const std::string logs = LogFolder(
+      {.ref = {std::string(hot.ns), std::string(hot.name)}, .uid = PodUid(std::string(hot.uid))});
   for (const std::string& name : containers) work->AddContainer(name, logs + "/" + name);
   Preparation::Next(std::move(work));
 }
@@ -161,47 +169,173 @@ void PodDirectories::Mount(const Context&, const kube::PodRef& pod, reactor::Don
   });
 }
 
-// Removes the parts, then the whole. What is not there is fine.
+// Removes the parts, then the whole: that is all there is to it where they are empty. What is not
+// there is fine. Where there is more, in this order: look that nothing is mounted below, remove the
+// directories of volumes, then the rest with all that is in it.
 class PodDirectories::Removal {
  public:
   Removal(PodDirectories& owner, const Context& context, const PodUid& uid,
           reactor::Done<Unit> done)
-      : files_(owner.files_), context_(context), done_(std::move(done)) {
-    const std::string data = PodFolder(owner.options_.root_folder, uid);
+      : files_(owner.files_),
+        context_(context),
+        data_(PodFolder(owner.options_.root_folder, uid)),
+        mount_table_(owner.options_.mount_table),
+        done_(std::move(done)) {
     for (const std::string_view part : kDataParts) {
-      folders_.push_back(data + "/" + std::string(part));
+      folders_.push_back(data_ + "/" + std::string(part));
     }
-    folders_.push_back(data);
+    folders_.push_back(data_);
   }
+  using Ptr = std::unique_ptr<Removal>;
 
-  static void Next(std::unique_ptr<Removal> self) {
+  static void Next(Ptr self) {
     Removal& it = *self;
     if (it.removed_ == it.folders_.size()) return it.done_(Ok());
-    it.files_.RemoveDirectory(
-        it.context_, it.folders_[it.removed_], [self = std::move(self)](Status removed) mutable {
-          if (!removed && removed.error().code() != ErrorCode::kNotFound) {
-            return self->done_(removed.error().With("remove the pod's directories"));
-          }
-          ++self->removed_;
-          Next(std::move(self));
-        });
+    it.files_.RemoveDirectory(it.context_, it.folders_[it.removed_],
+                              [self = std::move(self)](const Status& removed) mutable {
+                                if (!removed && removed.error().code() != ErrorCode::kNotFound) {
+                                  return LookForMounts(std::move(self));
+                                }
+                                ++self->removed_;
+                                Next(std::move(self));
+                              });
   }
 
  private:
+  static void LookForMounts(Ptr self) {
+    Removal& it = *self;
+    it.files_.ReadFile(it.context_, it.mount_table_, kMountTableBytesMax,
+                       [self = std::move(self)](const Result<std::string>& table) mutable {
+                         if (!table) return self->Fail(table.error());
+                         if (const auto mounted = MountBelow(*table, self->data_)) {
+                           return self->Fail(Error(ErrorCode::kUnavailable, "still mounted")
+                                                 .With("", Quoted(*mounted, kShownMax)));
+                         }
+                         RemoveVolumes(std::move(self));
+                       });
+  }
+
+  static void RemoveVolumes(Ptr self) {
+    Removal& it = *self;
+    RemoveTree(it.files_, it.context_, it.folders_.front(), {.directories_only = true},
+               [self = std::move(self)](const Status& removed) mutable {
+                 if (!removed) return self->Fail(removed.error());
+                 RemoveRest(std::move(self));
+               });
+  }
+
+  static void RemoveRest(Ptr self) {
+    Removal& it = *self;
+    RemoveTree(it.files_, it.context_, it.data_, {},
+               [self = std::move(self)](const Status& removed) mutable {
+                 if (!removed) return self->Fail(removed.error());
+                 self->done_(Ok());
+               });
+  }
+
+  void Fail(const Error& error) { done_(error.With("remove the pod's directories")); }
+
   reactor::FileSystem& files_;
   const Context context_;
+  const std::string data_;
+  const std::string mount_table_;
   reactor::Done<Unit> done_;
   std::vector<std::string> folders_;
   size_t removed_ = 0;
 };
 
+// Reads the directory of a container's logs, then removes those of one instance.
+class PodDirectories::LogRemoval {
+ public:
+  LogRemoval(PodDirectories& owner, const Context& context, std::string folder, uint32_t attempt,
+             reactor::Done<Unit> done)
+      : files_(owner.files_),
+        context_(context),
+        folder_(std::move(folder)),
+        attempt_(attempt),
+        done_(std::move(done)) {}
+  using Ptr = std::unique_ptr<LogRemoval>;
+
+  static void Begin(Ptr self) {
+    LogRemoval& it = *self;
+    it.files_.List(it.context_, it.folder_, kLogsMax,
+                   [self = std::move(self)](
+                       const Result<std::vector<reactor::DirectoryEntry>>& found) mutable {
+                     if (!found && found.error().code() == ErrorCode::kNotFound)
+                       return self->done_(Ok());
+                     if (!found) return self->done_(found.error());
+                     for (const reactor::DirectoryEntry& entry : *found) {
+                       if (IsLogOf(entry.name, self->attempt_)) self->names_.push_back(entry.name);
+                     }
+                     Next(std::move(self));
+                   });
+  }
+
+ private:
+  static void Next(Ptr self) {
+    LogRemoval& it = *self;
+    if (it.names_.empty()) return it.done_(Ok());
+    std::string path = it.folder_ + "/" + it.names_.back();
+    it.names_.pop_back();
+    it.files_.Unlink(it.context_, std::move(path),
+                     [self = std::move(self)](const Status& removed) mutable {
+                       if (!removed && removed.error().code() != ErrorCode::kNotFound) {
+                         return self->done_(removed.error());
+                       }
+                       Next(std::move(self));
+                     });
+  }
+
+  reactor::FileSystem& files_;
+  const Context context_;
+  const std::string folder_;
+  const uint32_t attempt_;
+  reactor::Done<Unit> done_;
+  std::vector<std::string> names_;
+};
+
+void PodDirectories::Refuse(const Error& error, reactor::Done<Unit> done) {
+  loop_.Post([done = std::move(done), error]() mutable { done(error); });
+}
+
 void PodDirectories::Release(const Context& context, const sync::PodIdentity& pod,
                              reactor::Done<Unit> done) {
   if (const Status checked = CheckName(pod.uid.value()); !checked) {
-    loop_.Post([done = std::move(done), error = checked.error()]() mutable { done(error); });
-    return;
+    return Refuse(checked.error(), std::move(done));
   }
   Removal::Next(std::make_unique<Removal>(*this, context, pod.uid, std::move(done)));
+}
+
+std::string PodDirectories::LogFolder(const sync::PodIdentity& pod) const {
+  return options_.logs_folder + "/" + pod.ref.ns + "_" + pod.ref.name + "_" + pod.uid.value();
+}
+
+void PodDirectories::RemoveContainerLogs(const Context& context, const sync::PodIdentity& pod,
+                                         const std::string& container, uint32_t attempt,
+                                         reactor::Done<Unit> done) {
+  for (const std::string& name : {pod.ref.ns, pod.ref.name, pod.uid.value(), container}) {
+    if (const Status checked = CheckName(name); !checked) {
+      return Refuse(checked.error(), std::move(done));
+    }
+  }
+  LogRemoval::Begin(std::make_unique<LogRemoval>(*this, context, LogFolder(pod) + "/" + container,
+                                                 attempt, std::move(done)));
+}
+
+void PodDirectories::RemoveLogs(const Context& context, const sync::PodIdentity& pod,
+                                reactor::Done<Unit> done) {
+  // Of a pod whose name nobody knows there are no logs that anybody could find.
+  if (pod.ref.name.empty()) {
+    loop_.Post([done = std::move(done)]() mutable { done(Ok()); });
+    return;
+  }
+  for (const std::string& name : {pod.ref.ns, pod.ref.name, pod.uid.value()}) {
+    if (const Status checked = CheckName(name); !checked) {
+      return Refuse(checked.error(), std::move(done));
+    }
+  }
+  RemoveTree(files_, context, LogFolder(pod), {.depth_max = kLogDepth, .entries_max = kLogsMax},
+             std::move(done));
 }
 
 }  // namespace denselet::managers

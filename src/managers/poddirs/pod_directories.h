@@ -13,7 +13,9 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "reactor/api/file_system.h"
 #include "reactor/api/loop.h"
@@ -24,6 +26,7 @@ namespace denselet::managers {
 struct PodDirectoriesOptions {
   std::string root_folder = {};
   std::string logs_folder = "/var/log/pods";
+  std::string mount_table = "/proc/self/mountinfo";
 };
 
 class PodDirectories final : public sync::PodResources {
@@ -36,13 +39,21 @@ class PodDirectories final : public sync::PodResources {
 
   void Prepare(const Context&, const kube::PodRef&, reactor::Done<sync::PreparedPod>) override;
   void Mount(const Context&, const kube::PodRef&, reactor::Done<Unit>) override;
-  // The data directories, where they are empty: a volume that is still in use is nobody's to
-  // remove. Logs stay for who wants to read them.
+  // The data directories. Volumes only where they are empty: data is nobody's to remove. If there
+  // is more than empty directories, nothing may be mounted below. Logs stay for who wants to read
+  // them.
   void Release(const Context&, const sync::PodIdentity&, reactor::Done<Unit>) override;
+  void RemoveContainerLogs(const Context&, const sync::PodIdentity&, const std::string& container,
+                           uint32_t attempt, reactor::Done<Unit>) override;
+  void RemoveLogs(const Context&, const sync::PodIdentity&, reactor::Done<Unit>) override;
 
  private:
   class Preparation;
   class Removal;
+  class LogRemoval;
+
+  std::string LogFolder(const sync::PodIdentity& pod) const;
+  void Refuse(const Error& error, reactor::Done<Unit> done);
 
   reactor::Loop& loop_;
   reactor::FileSystem& files_;
@@ -52,5 +63,7 @@ class PodDirectories final : public sync::PodResources {
 // One more than the highest N of names like "N.log"; rotated ones ("N.log.20260102-150405",
 // "...gz") count, too. 0: there is none.
 uint32_t NextLoggedAttempt(const std::vector<reactor::DirectoryEntry>& entries);
+// Whether a file called so is the log of this instance, or a rotated part of it.
+bool IsLogOf(std::string_view name, uint32_t attempt);
 
 }  // namespace denselet::managers

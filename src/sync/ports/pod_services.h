@@ -38,6 +38,19 @@ class PodResources {
   virtual void Mount(const Context&, const kube::PodRef&, reactor::Done<Unit>) = 0;
   // All of it is given back. Of a pod that nobody wants any more there is the identity only.
   virtual void Release(const Context&, const PodIdentity&, reactor::Done<Unit>) = 0;
+  // What one instance of a container wrote, rotated parts too. What is not there is fine.
+  virtual void RemoveContainerLogs(const Context&, const PodIdentity&, const std::string& container,
+                                   uint32_t attempt, reactor::Done<Unit>) = 0;
+  // All that its containers wrote, and the places for it.
+  virtual void RemoveLogs(const Context&, const PodIdentity&, reactor::Done<Unit>) = 0;
+};
+
+// Pods that there is something of on the disk, whether anybody knows them or not. One instance, on
+// the home shard. A pod of which only data is left has no name there.
+class PodLeftovers {
+ public:
+  virtual ~PodLeftovers() = default;
+  virtual void Find(const Context&, reactor::Done<std::vector<PodIdentity>>) = 0;
 };
 
 enum class PullPolicy : uint8_t { kAlways, kIfNotPresent, kNever };

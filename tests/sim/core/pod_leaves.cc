@@ -20,6 +20,11 @@ std::string Hex(uint64_t value) {
   return {text, end};
 }
 
+std::string LogFolder(const sync::PodIdentity& pod) {
+  return std::string(PodLeaves::kLogs) + "/" + pod.ref.ns + "_" + pod.ref.name + "_" +
+         pod.uid.value();
+}
+
 }  // namespace
 
 std::vector<std::string> PodLeaves::kept() const {
@@ -30,10 +35,17 @@ std::vector<std::string> PodLeaves::kept() const {
   return names;
 }
 
+bool PodLeaves::HasData(const PodUid& pod) const {
+  return static_cast<bool>(disk_.Stat(std::string(kRoot) + "/pods/" + pod.value()));
+}
+
+bool PodLeaves::HasLogs(const sync::PodIdentity& pod) const {
+  return static_cast<bool>(disk_.Stat(LogFolder(pod)));
+}
+
 void PodLeaves::Logged(const sync::PodIdentity& pod, const std::string& container,
                        uint32_t attempt) {
-  const std::string folder =
-      std::string(kLogs) + "/" + pod.ref.ns + "_" + pod.ref.name + "_" + pod.uid.value();
+  const std::string folder = LogFolder(pod);
   // A runtime whose log cannot be opened runs the container all the same.
   const auto opened = disk_.Open(folder + "/" + container + "/" + std::to_string(attempt) + ".log",
                                  reactor::OpenMode::kAppend, 0640, {});
@@ -45,6 +57,7 @@ PodLeaves::OfShard::OfShard(PodLeaves& leaves, reactor::Loop& loop)
       loop_(loop),
       files_(loop, leaves.host_.random(), leaves.disk_),
       directories_(loop, files_, {.root_folder = kRoot, .logs_folder = kLogs}),
+      leftovers_of_pods_(files_, {.root_folder = kRoot, .logs_folder = kLogs}),
       alive_(std::make_shared<bool>(true)) {}
 
 PodLeaves::OfShard::~OfShard() {
@@ -132,6 +145,20 @@ void PodLeaves::OfShard::Release(const Context& context, const sync::PodIdentity
   if (!leaves_.host_.CountCall()) return;
   leaves_.mounted_.erase(pod.uid);
   directories_.Release(context, pod, Told(context, pod.uid, std::move(done)));
+}
+
+void PodLeaves::OfShard::RemoveContainerLogs(const Context& context, const sync::PodIdentity& pod,
+                                             const std::string& container, uint32_t attempt,
+                                             reactor::Done<Unit> done) {
+  if (!leaves_.host_.CountCall()) return;
+  directories_.RemoveContainerLogs(context, pod, container, attempt,
+                                   Told(context, pod.uid, std::move(done)));
+}
+
+void PodLeaves::OfShard::RemoveLogs(const Context& context, const sync::PodIdentity& pod,
+                                    reactor::Done<Unit> done) {
+  if (!leaves_.host_.CountCall()) return;
+  directories_.RemoveLogs(context, pod, Told(context, pod.uid, std::move(done)));
 }
 
 void PodLeaves::OfShard::Run(const Context& context, sync::HookKind, const kube::PodRef& pod,

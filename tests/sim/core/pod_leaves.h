@@ -15,6 +15,7 @@
 
 #include "base/random.h"
 #include "managers/poddirs/pod_directories.h"
+#include "managers/poddirs/pod_leftovers.h"
 #include "reactor/api/loop.h"
 #include "sync/ports/pod_services.h"
 #include "tests/fakes/fake_runtime.h"
@@ -48,6 +49,8 @@ class PodLeaves {
   bool IsMounted(const PodUid& pod) const { return mounted_.count(pod) != 0; }
   // What is left of pods: data directories that were not given back.
   std::vector<std::string> kept() const;
+  bool HasData(const PodUid& pod) const;
+  bool HasLogs(const sync::PodIdentity& pod) const;
   // Pods whose specifications show a bug of ours.
   std::set<PodUid>& poison() { return poison_; }
   // The runtime has begun to write this instance's log, which outlives all it knows of it.
@@ -66,6 +69,10 @@ class PodLeaves {
     void Prepare(const Context&, const kube::PodRef&, reactor::Done<sync::PreparedPod>) override;
     void Mount(const Context&, const kube::PodRef&, reactor::Done<Unit>) override;
     void Release(const Context&, const sync::PodIdentity&, reactor::Done<Unit>) override;
+    void RemoveContainerLogs(const Context&, const sync::PodIdentity&, const std::string& container,
+                             uint32_t attempt, reactor::Done<Unit>) override;
+    void RemoveLogs(const Context&, const sync::PodIdentity&, reactor::Done<Unit>) override;
+    sync::PodLeftovers& leftovers() { return leftovers_of_pods_; }
     void Run(const Context&, sync::HookKind, const kube::PodRef&, const std::string& container,
              const ContainerId&, const std::vector<std::string>& pod_ips,
              reactor::Done<Unit>) override;
@@ -93,6 +100,7 @@ class PodLeaves {
     reactor::Loop& loop_;
     SimFileSystem files_;
     managers::PodDirectories directories_;
+    managers::PodLeftoverFinder leftovers_of_pods_;
     uint64_t next_ = 1;
     std::map<uint64_t, Pending> pending_;
     std::shared_ptr<bool> alive_;
