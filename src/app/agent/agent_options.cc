@@ -122,6 +122,20 @@ cri::ConnectionOptions RuntimeOf(const KubeletConfiguration& config) {
           .user_agent = "denselet/" + std::string(kDenseletVersion)};
 }
 
+// What the kubelet's container garbage collector is told.
+Status SetKept(const ParsedFlags& flags, sync::PodCoreOptions& core) {
+  const Duration age_min = flags.Period("minimum-container-ttl-duration");
+  if (age_min < Duration::zero()) {
+    return Error(ErrorCode::kInvalid,
+                 "invalid minimum garbage collection age: " + FormatDuration(age_min));
+  }
+  core.node.keep.age_min = age_min;
+  core.node.keep.per_container_max =
+      static_cast<int32_t>(flags.Int("maximum-dead-containers-per-container"));
+  core.dead_containers_max = static_cast<int32_t>(flags.Int("maximum-dead-containers"));
+  return Ok();
+}
+
 void SetPodSources(const KubeletConfiguration& config, const AgentSurroundings& around,
                    NodeSideOptions& node) {
   const std::string& node_name = node.node.flags.node_name;
@@ -193,6 +207,7 @@ Result<AgentOptions> MakeAgentOptions(const ParsedFlags& flags, const EffectiveC
   options.runtime = RuntimeOf(config);
   SetPodSources(config, around, options.node);
   options.pods = MakePodOptions(effective, options.root_folder, SourcesOf(options.node));
+  if (const Status kept = SetKept(flags, options.pods.core); !kept) return kept.error();
   return options;
 }
 

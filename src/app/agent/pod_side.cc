@@ -15,6 +15,7 @@ class PodSide::OnShard final : public sync::PodShardUser, public sync::ShardRout
         log_(basics.log()),
         files_(shard_, pool),
         directories_(basics.loop(), files_, options.directories),
+        leftovers_(files_, options.directories),
         hooks_(basics.loop(), cri.runtime(),
                [this, &pool](const Context& context, const std::string& host, uint16_t port,
                              reactor::Done<std::vector<net::Address>> done) {
@@ -25,6 +26,7 @@ class PodSide::OnShard final : public sync::PodShardUser, public sync::ShardRout
   sync::PodResources& directories() { return directories_; }
   sync::PodHooks& hooks() { return hooks_; }
   sync::PodSpecs& specs() { return specs_; }
+  sync::PodLeftovers& leftovers() { return leftovers_; }
   reactor::FileSystem& files() { return files_; }
   void Stop(reactor::Task stopped) { files_.Stop(std::move(stopped)); }
 
@@ -50,6 +52,7 @@ class PodSide::OnShard final : public sync::PodShardUser, public sync::ShardRout
   const Logger log_;
   reactor::PoolFileSystem files_;
   managers::PodDirectories directories_;
+  managers::PodLeftoverFinder leftovers_;
   managers::HookRunner hooks_;
   sync::PodSpecBuilder specs_;
 };
@@ -66,7 +69,7 @@ void PodSide::OpenShard(uint32_t shard, ShardBasics& basics, reactor::BlockingPo
   if (shard == sync::PodCore::kHome) {
     home_ = std::make_unique<Home>(basics, cri);
     core_.OpenHome({basics.loop(), basics.random(), basics.log(), part, cri.runtime(), cri.images(),
-                    part.files(), nodes});
+                    part.files(), nodes, part.leftovers()});
   }
   core_.OpenShard(shard,
                   {basics.loop(), basics.random(), basics.log(), part, cri.runtime(),

@@ -19,6 +19,7 @@
 #include "cri/event_stream.h"
 #include "managers/hooks/hook_runner.h"
 #include "managers/poddirs/pod_directories.h"
+#include "managers/poddirs/pod_leftovers.h"
 #include "reactor/blocking_pool.h"
 #include "reactor/pool_file_system.h"
 #include "sync/core/pod_core.h"

@@ -218,6 +218,17 @@ bool AdmissionGate::OnPodGone(const PodUid& pod) {
   return true;
 }
 
+bool AdmissionGate::IsComing(const PodUid& pod) const {
+  const auto found = pods_.find(pod);
+  return found != pods_.end() && found->second.stage != Stage::kLeaving;
+}
+
+void AdmissionGate::OnOrphanStopped(const PodUid& pod) {
+  if (!IsComing(pod)) OnPodStopped(pod);
+}
+
+bool AdmissionGate::OnOrphanGone(const PodUid& pod) { return IsComing(pod) || OnPodGone(pod); }
+
 size_t AdmissionGate::waiting() const {
   return static_cast<size_t>(std::ranges::count_if(
       pods_, [](const auto& pod) { return pod.second.stage <= Stage::kForwarding; }));

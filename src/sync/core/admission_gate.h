@@ -63,7 +63,13 @@ class AdmissionGate final : public PodShards {
   void OnPodStopped(const PodUid& pod);
   // Its worker is gone. True: it is wished again meanwhile, so its name is not free.
   bool OnPodGone(const PodUid& pod);
+  // The same of one that nobody wished. If it is wished meanwhile, what is booked belongs to that
+  // wish, which still waits here or for the end of that worker.
+  void OnOrphanStopped(const PodUid& pod);
+  bool OnOrphanGone(const PodUid& pod);
 
+  // A source told of it, and its worker is not known to be gone.
+  bool Knows(const PodUid& pod) const { return pods_.contains(pod); }
   size_t waiting() const;
 
  private:
@@ -83,6 +89,7 @@ class AdmissionGate final : public PodShards {
     std::optional<PodWish> wish = {};
   };
 
+  bool IsComing(const PodUid& pod) const;
   Status Begin(const PodUid& pod, uint32_t shard, PodWish wish);
   Status Pass(Entry& entry, PodWish wish, Stage then);
   void OpenIfAll();

@@ -32,6 +32,9 @@ struct PodCore::Home {
   StatusNode status_node = {};
   std::set<uint32_t> untold = {};  // shards that do not know it yet
   reactor::TimerId timer = {};
+  std::set<uint32_t> ready = {};  // shards that know that all sources have spoken
+  std::unique_ptr<Housekeeper> housekeeper = {};
+  std::unique_ptr<DeadBound> dead = {};  // null: there is no bound
   std::unique_ptr<Pleg> pleg = {};
 };
 
@@ -58,7 +61,12 @@ class PodCore::Part final : public PodShardUser {
                 [this](const PodUid& pod, const StatusOutlet::Message& message) {
                   return SendStatus(pod, message);
                 }),
-        statuses_(seams.loop, seams.log, pods_, outlet_) {
+        statuses_(seams.loop, seams.log, pods_, outlet_),
+        dead_(seams.loop, [this](const PodUid& pod, const DeadOfPod& dead) {
+          return SendHome([&core = core_, pod, dead] {
+            if (core.home_ != nullptr && core.home_->dead) core.home_->dead->Set(pod, dead);
+          });
+        }) {
     pods_.SetNode(core.options_.node);
   }
   ~Part() { seams_.loop.Disarm(timer_); }
@@ -76,12 +84,14 @@ class PodCore::Part final : public PodShardUser {
   void OnPodChanged(const PodWorker& worker) override {
     user_.OnPodChanged(worker);
     statuses_.Changed(worker.pod().uid);
+    TellDead(worker);
     if (worker.state().phase < Phase::kTerminated) {
       stopped_.erase(worker.pod().uid);  // of a life before this one
       return;
     }
-    if (!stopped_.insert(worker.pod().uid).second) return;
-    words_.push_back({worker.pod(), Word::kStopped});
+    const Whose whose = worker.is_orphan() ? Whose::kNobodys : Whose::kWished;
+    if (!stopped_.emplace(worker.pod().uid, whose).second) return;
+    words_.push_back({worker.pod(), Word::kStopped, whose});
     TellHome();
   }
   void OnPodFault(const PodWorker& worker, const Error& error) override {
@@ -91,8 +101,14 @@ class PodCore::Part final : public PodShardUser {
   void OnPodGone(const PodIdentity& pod) override {
     user_.OnPodGone(pod);
     statuses_.Gone(pod.uid);
-    stopped_.erase(pod.uid);
-    words_.push_back({pod, Word::kGone});
+    const auto stopped = stopped_.find(pod.uid);
+    const Whose whose = stopped == stopped_.end() ? Whose::kWished : stopped->second;
+    if (stopped != stopped_.end()) stopped_.erase(stopped);
+    if (told_dead_.erase(pod.uid) != 0) {
+      dead_[pod.uid] = {};
+      dead_.Flush();
+    }
+    words_.push_back({pod, Word::kGone, whose});
     TellHome();
   }
   void OnPodHeldBack(const PodIdentity& pod, const kube::PodRef& wish) override {
@@ -122,14 +138,17 @@ class PodCore::Part final : public PodShardUser {
   struct Untold {
     PodIdentity pod;
     Word word;
+    Whose whose;
   };
 
   void TellHome() {
     while (!words_.empty()) {
       const Status sent = SendHome([&core = core_, untold = words_.front()] {
         if (core.home_ == nullptr) return;
-        if (untold.word == Word::kStopped) return core.OnPodStopped(untold.pod.uid);
-        core.OnPodGone(untold.pod);
+        if (untold.word == Word::kStopped) {
+          return core.OnPodStopped(untold.pod.uid, untold.whose);
+        }
+        core.OnPodGone(untold.pod, untold.whose);
       });
       if (!sent) break;
       words_.pop_front();
@@ -138,6 +157,20 @@ class PodCore::Part final : public PodShardUser {
     timer_ = {};
     if (words_.empty()) return;
     timer_ = seams_.loop.Arm(After(seams_.loop.Now(), kTellAgain), [this] { TellHome(); });
+  }
+
+  // What it has of dead containers, if that counts and has changed.
+  void TellDead(const PodWorker& worker) {
+    if (core_.options_.dead_containers_max < 0) return;
+    const ObservedPod* const seen = worker.Observe().pod;
+    if (seen == nullptr) return;
+    const PodUid& uid = worker.pod().uid;
+    DeadOfPod dead = CountDead(*seen, worker.facts().status_settled);
+    DeadOfPod& told = told_dead_[uid];
+    if (told == dead) return;
+    told = dead;
+    dead_[uid] = std::move(dead);
+    dead_.Flush();
   }
 
   Status SendStatus(const PodUid& pod, const StatusOutlet::Message& message) {
@@ -153,8 +186,10 @@ class PodCore::Part final : public PodShardUser {
   PodShard pods_;
   StatusOutlet outlet_;
   PodStatuses statuses_;
-  std::set<PodUid> stopped_;  // told to be, of those that there are
-  std::deque<Untold> words_;  // untold; bounded by the pods there were
+  NewestPerPod<DeadOfPod> dead_;
+  std::map<PodUid, DeadOfPod> told_dead_;  // of those that there are
+  std::map<PodUid, Whose> stopped_;        // told to be, of those that there are
+  std::deque<Untold> words_;               // untold; bounded by the pods there were
   reactor::TimerId timer_ = {};
 };
 
@@ -215,6 +250,10 @@ void PodCore::Begin(PodCoreUser& user, PodStatusSink& statuses) {
   home_->dispatcher = std::make_unique<PodDispatcher>(seams.loop, seams.log, *home_->gate, shards(),
                                                       options_.sources);
   home_->wishes = std::make_unique<Wishes>(*home_);
+  MakeDeadBound();
+  home_->housekeeper =
+      std::make_unique<Housekeeper>(seams.loop, seams.random, seams.log, seams.leftovers,
+                                    static_cast<HousekeeperUser&>(*this), options_.housekeeping);
   home_->pleg =
       std::make_unique<Pleg>(seams.loop, seams.random, seams.log, seams.runtime, epochs_,
                              static_cast<PlegShards&>(*this), shards(), options_.pleg, user);
@@ -264,6 +303,24 @@ void PodCore::MakeRelays() {
       });
 }
 
+void PodCore::MakeDeadBound() {
+  if (options_.dead_containers_max < 0) return;
+  home_->dead = std::make_unique<DeadBound>(
+      home_->seams.loop, static_cast<uint32_t>(options_.dead_containers_max),
+      [this](const PodUid& pod, const KeepLess& order) {
+        const uint32_t shard = ShardOf(pod, shards());
+        return home_->seams.router.Send(shard, [this, shard, pod, order] {
+          Part* const part = parts_[shard].get();
+          if (part == nullptr) return;
+          part->pods().KeepLess(pod, order.per_name_max);
+          // It may have come back meanwhile, which nobody has told home yet.
+          const PodWorker* const worker = part->pods().Find(pod);
+          if (!order.nothing || worker == nullptr || !worker->facts().status_settled) return;
+          part->pods().AllowRemoval(pod);
+        });
+      });
+}
+
 void PodCore::SetStatusNode(const StatusNode& node) {
   if (home_->status_node == node) return;
   home_->status_node = node;
@@ -294,8 +351,12 @@ void PodCore::Preempt(const PodIdentity& pod, UniqueFunction<void()> ended) {
   home_->kills->Flush();
 }
 
-void PodCore::OnPodStopped(const PodUid& pod) {
-  home_->gate->OnPodStopped(pod);
+void PodCore::OnPodStopped(const PodUid& pod, Whose whose) {
+  if (whose == Whose::kWished) {
+    home_->gate->OnPodStopped(pod);
+  } else {
+    home_->gate->OnOrphanStopped(pod);
+  }
   const auto waited_for = home_->preempted.find(pod);
   if (waited_for == home_->preempted.end()) return;
   UniqueFunction<void()> ended = std::move(waited_for->second);
@@ -303,9 +364,11 @@ void PodCore::OnPodStopped(const PodUid& pod) {
   ended();
 }
 
-void PodCore::OnPodGone(const PodIdentity& pod) {
-  OnPodStopped(pod.uid);
-  if (home_->gate->OnPodGone(pod.uid)) return;
+void PodCore::OnPodGone(const PodIdentity& pod, Whose whose) {
+  OnPodStopped(pod.uid, whose);
+  const bool wished_again = whose == Whose::kWished ? home_->gate->OnPodGone(pod.uid)
+                                                    : home_->gate->OnOrphanGone(pod.uid);
+  if (wished_again) return;
   home_->dispatcher->OnPodGone(pod);
   home_->user->OnPodGone(pod);
 }
@@ -322,6 +385,7 @@ PodDispatcher& PodCore::dispatcher() { return *home_->dispatcher; }
 const AdmissionDesk& PodCore::admission() const { return *home_->admission; }
 const AdmissionGate& PodCore::gate() const { return *home_->gate; }
 const Journal& PodCore::journal() const { return *home_->journal; }
+const Housekeeper& PodCore::housekeeper() const { return *home_->housekeeper; }
 
 void PodCore::CloseShard(uint32_t shard) { parts_[shard].reset(); }
 void PodCore::CloseHome() {
@@ -367,8 +431,23 @@ Status PodCore::Wish(uint32_t shard, PodWish wish) {
 }
 
 Status PodCore::SourcesReady(uint32_t shard) {
-  return home_->seams.router.Send(shard, [this, shard] {
+  Status sent = home_->seams.router.Send(shard, [this, shard] {
     if (Part* const part = parts_[shard].get()) part->pods().SourcesReady();
+  });
+  // The dispatcher may say it while it is made.
+  if (sent) home_->ready.insert(shard);
+  if (home_->ready.size() == shards() && home_->housekeeper) home_->housekeeper->Start();
+  return sent;
+}
+
+bool PodCore::IsKnown(const PodUid& pod) const {
+  return home_->gate->Knows(pod) || home_->dispatcher->Holds(pod);
+}
+
+Status PodCore::TakeLeftover(const PodIdentity& pod) {
+  const uint32_t shard = ShardOf(pod.uid, shards());
+  return home_->seams.router.Send(shard, [this, shard, pod] {
+    if (Part* const part = parts_[shard].get()) part->pods().Leftover(pod);
   });
 }
 

@@ -1,6 +1,8 @@
 // The core put together: which of its parts lives on which shard, and how they reach each other.
 //
-//   home (shard 0)   PodDispatcher, AdmissionGate and desk, Journal, Pleg, ImagePuller and its desk
+//   home (shard 0)   PodDispatcher, AdmissionGate and desk, Journal, Pleg, ImagePuller and its
+//   desk,
+//                    Housekeeper, DeadBound
 //   every shard      PodShard, PodStatuses, RemoteImages
 //
 //   wishes:    PodSources -> PodDispatcher -> AdmissionGate --> mail --> PodShard::Update
@@ -29,6 +31,8 @@
 #include "reactor/api/loop.h"
 #include "sync/admission/admission_desk.h"
 #include "sync/core/admission_gate.h"
+#include "sync/core/dead_bound.h"
+#include "sync/core/housekeeper.h"
 #include "sync/core/pod_statuses.h"
 #include "sync/core/status_relay.h"
 #include "sync/images/image_puller.h"
@@ -48,7 +52,9 @@ struct PodCoreOptions {
   SysctlAllowList sysctls = {};
   JournalOptions journal = {};
   NodeFacts node = {};
-  SourceSet sources = {};  // those that must have spoken before anything is an orphan
+  HousekeeperOptions housekeeping = {};
+  int32_t dead_containers_max = -1;  // on the whole node; negative: no bound
+  SourceSet sources = {};            // those that must have spoken before anything is an orphan
 };
 
 // What one shard gives to its part; all of it outlives the part.
@@ -73,6 +79,7 @@ struct PodCoreHome {
   ImageService& images;
   reactor::FileSystem& files;
   NodeFetcher& nodes;
+  PodLeftovers& leftovers;
   std::vector<AdmissionPlugin*> admission_plugins = {};
 };
 
@@ -85,7 +92,10 @@ class PodCoreUser : public PlegUser, public AdmissionGateUser {
   virtual void OnPodEvent(const ObjectEvent& event) = 0;
 };
 
-class PodCore final : private PlegShards, private PodShards, private PodPreemptor {
+class PodCore final : private PlegShards,
+                      private PodShards,
+                      private PodPreemptor,
+                      private HousekeeperUser {
  public:
   static constexpr uint32_t kHome = 0;
 
@@ -115,6 +125,7 @@ class PodCore final : private PlegShards, private PodShards, private PodPreempto
   const AdmissionDesk& admission() const;
   const AdmissionGate& gate() const;
   const Journal& journal() const;
+  const Housekeeper& housekeeper() const;
   // The newest of all shards.
   Epoch last_epoch() const { return epochs_.last(); }
   // On its shard; null: not open.
@@ -124,6 +135,7 @@ class PodCore final : private PlegShards, private PodShards, private PodPreempto
  private:
   class Part;
   class Wishes;
+  enum class Whose : uint8_t { kWished, kNobodys };  // that a worker was made for
   struct Home;
 
   // PlegShards, PodShards: on the home shard.
@@ -134,12 +146,16 @@ class PodCore final : private PlegShards, private PodShards, private PodPreempto
   Status SourcesReady(uint32_t shard) override;
   // PodPreemptor
   void Preempt(const PodIdentity& pod, UniqueFunction<void()> ended) override;
+  // HousekeeperUser
+  bool IsKnown(const PodUid& pod) const override;
+  Status TakeLeftover(const PodIdentity& pod) override;
 
   void MakeAdmission();
   void MakeRelays();
+  void MakeDeadBound();
   void TellStatusNode();
-  void OnPodStopped(const PodUid& pod);
-  void OnPodGone(const PodIdentity& pod);
+  void OnPodStopped(const PodUid& pod, Whose whose);
+  void OnPodGone(const PodIdentity& pod, Whose whose);
 
   const PodCoreOptions options_;
   EpochCounter epochs_;

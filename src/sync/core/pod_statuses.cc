@@ -131,6 +131,7 @@ void PodStatuses::Make(const PodUid& pod, Kept& kept) {
     return;
   }
   kept.refused = false;
+  kept.generation = worker->generation();
   const bool same = kept.version != 0 && *status == kept.status && may_run == kept.may_run &&
                     finished == kept.finished && worker->wish() == kept.pod;
   if (!same) {
@@ -139,7 +140,6 @@ void PodStatuses::Make(const PodUid& pod, Kept& kept) {
     kept.may_run = may_run;
     kept.finished = finished;
     kept.pod = worker->wish();
-    kept.generation = worker->generation();
     sink_.SetStatus({.pod = kept.pod,
                      .status = kept.status,
                      .version = kept.version,
@@ -194,11 +194,17 @@ void PodStatuses::OnStatusSettled(const PodUid& pod, uint64_t version) {
   AllowRemovalOf(pod, found->second);
 }
 
-// The objects of a pod that nobody deleted stay: people read its logs.
+// The objects of a pod that nobody deleted stay, but for what is too much of them: people read its
+// logs. Not of one that was evicted: its room is wanted.
 void PodStatuses::AllowRemovalOf(const PodUid& pod, const Kept& kept) {
   const bool settled = kept.settled >= kept.version || faults_.allow_unsettled;
   if (kept.version == 0 || kept.finished == Finished::kNo || !settled) return;
-  if (kept.pod->hot().deletion_time) pods_.AllowRemoval(pod);
+  const PodWorker* const worker = pods_.Find(pod);
+  if (worker == nullptr) return;
+  if (worker->generation() == kept.generation) pods_.SettleStatus(pod);
+  const bool evicted =
+      worker->state().ending && worker->state().ending->reason == EndReason::kKilled;
+  if (kept.pod->hot().deletion_time || evicted) pods_.AllowRemoval(pod);
 }
 
 }  // namespace denselet::sync

@@ -27,6 +27,7 @@ struct DecideInput {
   const PodMemory& memory;
   const NodeFacts& node;
   TimePoint now;
+  WallTime wall_now = {};  // for the age of what the runtime dates
 };
 
 Decision Decide(const DecideInput& input);

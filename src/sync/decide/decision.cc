@@ -50,9 +50,9 @@ const WaitText& TextOf(WaitFor what) { return kWaits.at(static_cast<size_t>(what
 
 // In the order of Action.
 constexpr std::array<std::string_view, std::variant_size_v<Action>> kActions{
-    "wait",           "read",   "prepare",     "mount-volumes", "run-sandbox",
-    "ensure-images",  "create", "start",       "post-start",    "stop-containers",
-    "stop-sandboxes", "remove", "enter-phase", "release",       "nothing",
+    "wait",        "read",    "prepare",     "mount-volumes",   "run-sandbox",    "ensure-images",
+    "create",      "start",   "post-start",  "stop-containers", "stop-sandboxes", "remove",
+    "enter-phase", "release", "remove-logs", "nothing",
 };
 
 std::string Of(const PodPlan& plan, ContainerIndex index) {

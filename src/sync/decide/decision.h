@@ -50,7 +50,7 @@ enum class WaitFor : uint8_t {
   kStopRetry,
   kRemove,
   kRemoveRetry,
-  kRelease,         // volumes unmounted, cgroup gone
+  kRelease,         // volumes unmounted, cgroup, directories and logs gone
   kRemovalAllowed,  // the API server's acknowledgement of the final status
 };
 inline constexpr size_t kWaitForCount = size_t{1} + static_cast<size_t>(WaitFor::kRemovalAllowed);
@@ -148,12 +148,13 @@ struct EnterPhase {
 };
 
 struct ReleasePod {};  // of kTerminated: unmount, remove directories and cgroup
+struct RemoveLogs {};  // of kFinished: all that its containers wrote
 
 struct Nothing {};  // the end
 
 using Action = std::variant<Wait, Read, PreparePod, MountVolumes, RunSandbox, EnsureImages,
                             CreateContainer, StartContainer, RunPostStart, StopContainers,
-                            StopSandboxes, Remove, EnterPhase, ReleasePod, Nothing>;
+                            StopSandboxes, Remove, EnterPhase, ReleasePod, RemoveLogs, Nothing>;
 
 struct Decision {
   Action action = Wait{};

@@ -37,6 +37,7 @@ void Fill(KnownContainer& known, const ObservedContainer& seen) {
   known.exit_code = seen.exit_code;
   known.oom_killed = seen.reason == "OOMKilled";
   known.hash = seen.hash;
+  known.created = seen.created;
 }
 
 void Fill(KnownSandbox& known, const ObservedSandbox& seen) {

@@ -32,6 +32,7 @@ struct KnownContainer {
   int32_t exit_code = 0;
   bool oom_killed = false;
   std::optional<uint64_t> hash = {};
+  WallTime created = {};                  // of what was seen
   Epoch as_of = 0;                        // of what was last seen of it
   const ContainerEntry* entry = nullptr;  // null: none of our calls was about it
 

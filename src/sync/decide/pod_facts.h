@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,8 +50,23 @@ struct PodFacts {
   Work volumes = {};                            // mounted
   Work release = {};                            // after termination: all of that is gone
   std::vector<ContainerFacts> containers = {};  // as PodPlan::containers; a missing one: nothing
-  // The final status is with the API server, and the pod's objects may go from the runtime.
+  // The final status is with the API server: no other will be made of what the runtime remembers.
+  bool status_settled = false;
+  // And so the pod's objects may go from the runtime, and its logs.
   bool removal_allowed = false;
+  // The node has too many dead containers: of each name no more than that are kept.
+  std::optional<uint32_t> keep_max = {};
+  Work logs = {};  // after that: they are gone
+  // Nobody knows the pod, the disk has something of it: what cannot be removed at once is left to
+  // the next look.
+  bool leftover = false;
+};
+
+// What is kept of dead containers.
+struct KeepPolicy {
+  int32_t per_container_max = 1;  // of each name, the newest; 0 is as 1, negative: all
+  Duration age_min = {};          // since it was made: what is younger stays
+  friend bool operator==(const KeepPolicy&, const KeepPolicy&) = default;
 };
 
 struct NodeFacts {
@@ -58,6 +74,7 @@ struct NodeFacts {
   bool network_ready = true;
   Duration back_off_base = Seconds(10);
   Duration back_off_max = Seconds(300);
+  KeepPolicy keep = {};
 };
 
 }  // namespace denselet::sync

@@ -156,17 +156,22 @@ MaybeAction Steps::StopSandboxesNow() {
   return action;
 }
 
+bool Steps::MayBegin(const Call& call, WaitFor in_flight, WaitFor retry) {
+  if (call.in_flight()) {
+    waits_.Add({.what = in_flight});
+    return false;
+  }
+  if (call.state == CallState::kNone || in_.now >= RepeatAt(call)) return true;
+  waits_.Add({.what = retry, .until = RepeatAt(call), .detail = call.message});
+  return false;
+}
+
 MaybeAction Steps::RemoveContainers(const std::vector<const KnownContainer*>& containers,
                                     KeepLogs logs) {
   Remove action{.logs = logs};
   for (const KnownContainer* container : containers) {
     const Call remove = container->entry ? container->entry->remove : Call{};
-    if (remove.in_flight()) {
-      waits_.Add({.what = WaitFor::kRemove});
-    } else if (remove.state != CallState::kNone && in_.now < RepeatAt(remove)) {
-      waits_.Add(
-          {.what = WaitFor::kRemoveRetry, .until = RepeatAt(remove), .detail = remove.message});
-    } else {
+    if (MayBegin(remove, WaitFor::kRemove, WaitFor::kRemoveRetry)) {
       action.containers.push_back(*container->id);
     }
   }
@@ -177,21 +182,35 @@ MaybeAction Steps::RemoveContainers(const std::vector<const KnownContainer*>& co
 MaybeAction Steps::RemoveAll() {
   std::vector<const KnownContainer*> containers;
   for (const KnownContainer& container : pod_.containers) containers.push_back(&container);
-  MaybeAction removal = RemoveContainers(containers, KeepLogs::kNo);
-  Remove action = removal ? std::get<Remove>(std::move(*removal)) : Remove{};
+  MaybeAction removal = RemoveContainers(containers, KeepLogs::kYes);
+  Remove action = removal ? std::get<Remove>(std::move(*removal)) : Remove{.logs = KeepLogs::kYes};
   for (const KnownSandbox& sandbox : pod_.sandboxes) {
     const Call remove = sandbox.entry ? sandbox.entry->remove : Call{};
-    if (remove.in_flight()) {
-      waits_.Add({.what = WaitFor::kRemove});
-    } else if (remove.state != CallState::kNone && in_.now < RepeatAt(remove)) {
-      waits_.Add(
-          {.what = WaitFor::kRemoveRetry, .until = RepeatAt(remove), .detail = remove.message});
-    } else {
+    if (MayBegin(remove, WaitFor::kRemove, WaitFor::kRemoveRetry)) {
       action.sandboxes.push_back(*sandbox.id);
     }
   }
   if (action.containers.empty() && action.sandboxes.empty()) return std::nullopt;
   return action;
+}
+
+MaybeAction Steps::RemoveDeadSandboxes(const std::vector<const KnownSandbox*>& sandboxes) {
+  StopSandboxes stops;
+  Remove removals;
+  for (const KnownSandbox* sandbox : sandboxes) {
+    const SandboxEntry none;
+    const SandboxEntry& entry = sandbox->entry ? *sandbox->entry : none;
+    if (!sandbox->stopped()) {
+      if (MayBegin(entry.stop, WaitFor::kSandboxStop, WaitFor::kSandboxRetry)) {
+        stops.ids.push_back(*sandbox->id);
+      }
+    } else if (MayBegin(entry.remove, WaitFor::kRemove, WaitFor::kRemoveRetry)) {
+      removals.sandboxes.push_back(*sandbox->id);
+    }
+  }
+  if (!stops.ids.empty()) return stops;
+  if (!removals.sandboxes.empty()) return removals;
+  return std::nullopt;
 }
 
 Action Steps::ReadPod() {

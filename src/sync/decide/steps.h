@@ -59,7 +59,10 @@ class Steps {
   MaybeAction StopSandboxesNow();
   // Removes what is not being removed. What failed is tried again in time and holds up nobody.
   MaybeAction RemoveContainers(const std::vector<const KnownContainer*>& containers, KeepLogs logs);
+  // Of a pod that goes altogether: its logs go as a whole, afterwards.
   MaybeAction RemoveAll();
+  // Each is stopped first, if we did not do that: only then the runtime has given back its network.
+  MaybeAction RemoveDeadSandboxes(const std::vector<const KnownSandbox*>& sandboxes);
   // Looks at the whole pod.
   Action ReadPod();
   // Looks at what our own calls changed and nobody has looked at since.
@@ -69,6 +72,8 @@ class Steps {
   void WaitForStarts();
 
  private:
+  // Whether a stop or a removal may be begun; if not, what it waits for is noted.
+  bool MayBegin(const Call& call, WaitFor in_flight, WaitFor retry);
   std::optional<ContainerStop> StopStep(const Kill& kill);
   std::vector<Kill> AllRunning(std::optional<Seconds> grace) const;
   bool ItsTurn(ContainerIndex index) const;

@@ -6,6 +6,7 @@
 #include "sync/decide/sandbox_rules.h"
 #include "sync/decide/start_steps.h"
 #include "sync/decide/steps.h"
+#include "sync/decide/tidy.h"
 
 namespace denselet::sync {
 namespace {
@@ -24,7 +25,9 @@ class Syncing {
     if (auto ended = Ended(sandbox)) return End(*ended);
     if (auto action = Prerequisites()) return *action;
     if (auto action = sandbox.NewOne() ? Replace(sandbox) : Keep(sandbox)) return *action;
-    if (auto action = Tidy(sandbox)) return *action;
+    // Sandboxes are not looked at while another one is to be made.
+    const TidyWhat what = sandbox.NewOne() ? TidyWhat::kContainers : TidyWhat::kAll;
+    if (auto action = Tidy(in_, pod_, what, steps_)) return *action;
     return steps_.waits().Take({.what = WaitFor::kChange});
   }
 
@@ -172,36 +175,6 @@ class Syncing {
       return action;
     }
     return std::nullopt;
-  }
-
-  // Of each name one dead container is kept, for its status and its log; of sandboxes the newest.
-  MaybeAction Tidy(const SandboxVerdict& sandbox) {
-    std::vector<const KnownContainer*> surplus;
-    std::string_view name_of_kept;
-    for (const KnownContainer& container : pod_.containers) {
-      if (container.life != Life::kExited) continue;
-      if (name_of_kept == container.name) {
-        surplus.push_back(&container);
-      }
-      name_of_kept = container.name;
-    }
-    if (!surplus.empty()) {
-      if (auto action = steps_.RemoveContainers(surplus, KeepLogs::kNo)) return action;
-    }
-    return TidySandboxes(sandbox);
-  }
-
-  MaybeAction TidySandboxes(const SandboxVerdict& sandbox) {
-    Remove action;
-    for (const KnownSandbox& old : pod_.sandboxes) {
-      if (sandbox.NewOne() || &old == sandbox.current || old.ready || !old.stopped()) continue;
-      const bool used = std::ranges::any_of(pod_.containers, [&](const KnownContainer& container) {
-        return !container.sandbox || *container.sandbox == *old.id;
-      });
-      if (!used && old.entry->remove.state == CallState::kNone) action.sandboxes.push_back(*old.id);
-    }
-    if (action.sandboxes.empty()) return std::nullopt;
-    return action;
   }
 
   const DecideInput& in_;

@@ -2,6 +2,7 @@
 // remembers. Nothing starts any more.
 #include "sync/decide/phases.h"
 #include "sync/decide/steps.h"
+#include "sync/decide/tidy.h"
 
 namespace denselet::sync {
 namespace {
@@ -19,6 +20,21 @@ MaybeAction Quiet(const DecideInput& input, const KnownPod& pod, Steps& steps) {
   if (!steps.waits().empty()) return steps.waits().Take({.what = WaitFor::kStop});
   if (pod.changed_since_read) return steps.ReadPod();
   return std::nullopt;
+}
+
+// Logs that cannot be removed hold up nobody: who looks for leftovers finds them.
+Action LogsThenNothing(const PodFacts& facts) {
+  if (!facts.removal_allowed) return Nothing{};
+  switch (facts.logs.state) {
+    case WorkState::kNone:
+      return RemoveLogs{};
+    case WorkState::kInProgress:
+      return Wait{.what = WaitFor::kRelease};
+    case WorkState::kDone:
+    case WorkState::kFailed:
+      break;
+  }
+  return Nothing{};
 }
 
 }  // namespace
@@ -39,19 +55,25 @@ Action DecideTerminated(const DecideInput& input, const KnownPod& pod) {
     case WorkState::kInProgress:
       return Wait{.what = WaitFor::kRelease};
     case WorkState::kFailed:
+      if (input.facts.leftover) break;
       if (input.now >= release.retry_at) return ReleasePod{};
       return Wait{.what = WaitFor::kRelease, .until = release.retry_at, .detail = release.message};
     case WorkState::kDone:
-      return EnterPhase{.phase = Phase::kFinished, .ending = input.state.ending};
+      break;
   }
-  return Nothing{};
+  return EnterPhase{.phase = Phase::kFinished, .ending = input.state.ending};
 }
 
 Action DecideFinished(const DecideInput& input, const KnownPod& pod) {
   Steps steps(input, pod);
   if (auto action = Quiet(input, pod, steps)) return *action;
-  if (pod.containers.empty() && pod.sandboxes.empty()) return Nothing{};
-  if (!input.facts.removal_allowed) return Wait{.what = WaitFor::kRemovalAllowed};
+  if (pod.containers.empty() && pod.sandboxes.empty()) return LogsThenNothing(input.facts);
+  if (!input.facts.removal_allowed) {
+    if (input.facts.status_settled) {
+      if (auto action = Tidy(input, pod, TidyWhat::kAll, steps)) return *action;
+    }
+    return steps.waits().Take({.what = WaitFor::kRemovalAllowed});
+  }
   if (auto action = steps.RemoveAll()) return *action;
   return steps.waits().Take({.what = WaitFor::kRemove});
 }

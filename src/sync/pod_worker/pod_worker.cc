@@ -71,6 +71,7 @@ bool IsLegal(Phase phase, const Action& action) {
           [](const Remove&) { return true; },
           [phase](const EnterPhase& enter) { return IsLegalMove(phase, enter.phase); },
           [phase](const ReleasePod&) { return phase == Phase::kTerminated; },
+          [phase](const RemoveLogs&) { return phase == Phase::kFinished; },
           [phase](const Nothing&) { return phase == Phase::kFinished; },
       },
       action);
@@ -179,6 +180,11 @@ void PodWorker::AdoptOrphan(const ObservedPod& observed, TimePoint now) {
   Note(now, "found in the runtime and wished by nobody");
 }
 
+void PodWorker::AdoptLeftover(TimePoint now) {
+  AdoptOrphan({.pod = pod_id_}, now);
+  facts_.leftover = true;
+}
+
 void PodWorker::Kill(Ending ending, std::optional<int64_t> grace_seconds, TimePoint now) {
   if (!state_.ending) state_.ending = std::move(ending);
   ShrinkGraceNow(grace_seconds);
@@ -221,7 +227,8 @@ DecideInput PodWorker::Input(TimePoint now) const {
           .facts = facts_,
           .memory = memory_,
           .node = host_.ports().node,
-          .now = now};
+          .now = now,
+          .wall_now = host_.ports().loop.WallNow()};
 }
 
 std::vector<ContainerWaiting> PodWorker::Waiting(TimePoint now) const {
@@ -232,9 +239,11 @@ void PodWorker::OnObserved(TimePoint now) {
   const Observation observation = Observe();
   if (observation.pod == nullptr) return;
   noted_ = observation.epoch;
-  std::erase_if(may_run_, [this](const ContainerId& id) {
-    const ObservedContainer* seen = Observed(id);
-    return seen == nullptr || seen->state != ContainerState::kCreated;
+  // What was seen before the container was made does not say that it is gone.
+  std::erase_if(may_run_, [this, &observation](const auto& start) {
+    const ObservedContainer* seen = Observed(start.first);
+    if (seen == nullptr) return observation.epoch > start.second;
+    return seen->state != ContainerState::kCreated;
   });
   for (const ObservedSandbox& sandbox : observation.pod->sandboxes) {
     may_come_.erase(sandbox.attempt);
@@ -333,7 +342,8 @@ void PodWorker::Step(TimePoint now) {
                                       .facts = facts_,
                                       .memory = memory_,
                                       .node = host_.ports().node,
-                                      .now = now});
+                                      .now = now,
+                                      .wall_now = host_.ports().loop.WallNow()});
     host_.OnWorkerDecided(*this, decision);
     if (decision.cancel_starts) CancelStarts();
     if (const Wait* wait = std::get_if<Wait>(&decision.action)) return Rest(*wait, now);
@@ -421,6 +431,7 @@ void PodWorker::Fail(const Error& error, TimePoint now) {
   facts_.prepare = {};
   facts_.volumes = {};
   facts_.release = {};
+  facts_.logs = {};
   for (ContainerFacts& facts : facts_.containers) facts.image = {};
   held_hint_ = 0;
   fresh_after_ = host_.ports().epochs.Next();

@@ -115,9 +115,13 @@ class PodWorker {
   // Each is followed by a step, soon. Update: a wish that cannot be read leaves the one before.
   void Update(const PodWish& wish, TimePoint now);
   void AdoptOrphan(const ObservedPod& observed, TimePoint now);
+  // Nobody wishes it, and as far as is known the runtime has nothing of it; the disk has.
+  void AdoptLeftover(TimePoint now);
   void Kill(Ending ending, std::optional<int64_t> grace_seconds, TimePoint now);
   // See PodState::first_sandbox_attempt.
   void BeginSandboxesAt(uint32_t attempt) { state_.first_sandbox_attempt = attempt; }
+  void SettleStatus() { facts_.status_settled = true; }
+  void KeepLess(uint32_t per_container_max) { facts_.keep_max = per_container_max; }
   void AllowRemoval() { facts_.removal_allowed = true; }
   void SetProbe(const std::string& container, uint32_t attempt, std::optional<ProbeResult> startup,
                 std::optional<ProbeResult> liveness);
@@ -222,10 +226,12 @@ class PodWorker {
   Status Begin(const StopSandboxes& action, TimePoint now);
   Status Begin(const Remove& action, TimePoint now);
   Status Begin(const ReleasePod& action, TimePoint now);
+  Status Begin(const RemoveLogs& action, TimePoint now);
 
   Status StopOne(const ContainerStop& step, TimePoint now);
   Status StopSandboxNow(const SandboxId& id, TimePoint now);
-  Status RemoveContainerNow(const ContainerId& id, TimePoint now);
+  Status RemoveContainerNow(const ContainerId& id, KeepLogs logs, TimePoint now);
+  void SendRemoval(const ContainerId& id, const std::string& name, uint32_t attempt, TimePoint now);
   Status RemoveSandboxNow(const SandboxId& id, TimePoint now);
   Status ReadSandboxNow(const SandboxId& id, TimePoint now);
   Status ReadContainerNow(const ContainerId& id, TimePoint now);
@@ -261,13 +267,15 @@ class PodWorker {
   TimePoint wait_since_;
   std::vector<UnderWay> ops_;
   std::map<std::pair<std::string, uint32_t>, OpToken> stop_ops_;
-  std::set<uint32_t> may_come_;    // sandboxes, by attempt: a run of theirs has an unknown outcome
-  std::set<ContainerId> may_run_;  // a start of theirs has an unknown outcome; of this pod's few
-  uint32_t object_reads_ = 0;      // under way
+  std::set<uint32_t> may_come_;  // sandboxes, by attempt: a run of theirs has an unknown outcome
+  // A start of theirs has an unknown outcome, known since then; of this pod's few.
+  std::map<ContainerId, Epoch> may_run_;
+  uint32_t object_reads_ = 0;  // under way
   uint32_t read_failures_ = 0;
   uint32_t prepare_failures_ = 0;
   uint32_t mount_failures_ = 0;
   uint32_t release_failures_ = 0;
+  uint32_t logs_failures_ = 0;
   Epoch held_hint_ = 0;
   TimePoint held_until_ = {};
 

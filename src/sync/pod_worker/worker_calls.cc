@@ -261,7 +261,7 @@ Status PodWorker::Begin(const StartContainer& action, TimePoint now) {
                                  PodWorker& w, Status answer, TimePoint then) {
         // A start that was given up may still take effect, whatever became of the next one.
         const bool unknown = !answer && answer.error().code() == ErrorCode::kUnknownOutcome;
-        if (unknown) w.may_run_.insert(id);
+        if (unknown) w.may_run_[id] = w.host_.ports().epochs.Next();
         if (answer) w.may_run_.erase(id);
         if (!answer && w.may_run_.count(id) != 0) {
           answer = Error(ErrorCode::kUnknownOutcome, answer.error().message());

@@ -33,6 +33,21 @@ Status PodWorker::Begin(const ReleasePod&, TimePoint now) {
   return Ok();
 }
 
+Status PodWorker::Begin(const RemoveLogs&, TimePoint now) {
+  facts_.logs = {.state = WorkState::kInProgress};
+  const Result<OpToken> op = host_.BeginOp(*this, "remove logs", OpGroup::kEnds);
+  if (!op) {
+    EndWork(facts_.logs, op.error(), logs_failures_, now);
+    return Ok();
+  }
+  host_.ports().resources.RemoveLogs(
+      WorkContext(*op, now, kWorkLimit), pod_id_,
+      host_.Reply<Unit>(*op, [](PodWorker& w, const Status& answer, TimePoint then) {
+        w.EndWork(w.facts_.logs, answer, w.logs_failures_, then);
+      }));
+  return Ok();
+}
+
 Status PodWorker::Begin(const StopContainers& action, TimePoint now) {
   if (state_.phase == Phase::kTerminating && !state_.kill_began) state_.kill_began = now;
   for (const ContainerStop& step : action.steps) {
@@ -138,7 +153,7 @@ Status PodWorker::StopSandboxNow(const SandboxId& id, TimePoint now) {
 // Containers before the sandboxes that they are in; what is left is asked for again.
 Status PodWorker::Begin(const Remove& action, TimePoint now) {
   for (const ContainerId& id : action.containers) {
-    if (Status began = RemoveContainerNow(id, now); !began) return began;
+    if (Status began = RemoveContainerNow(id, action.logs, now); !began) return began;
   }
   if (!action.containers.empty()) return Ok();
   for (const SandboxId& id : action.sandboxes) {
@@ -147,7 +162,9 @@ Status PodWorker::Begin(const Remove& action, TimePoint now) {
   return Ok();
 }
 
-Status PodWorker::RemoveContainerNow(const ContainerId& id, TimePoint now) {
+// Its logs first, as the kubelet does: what is not removed with it nobody would find before the end
+// of the pod. They hold up nothing: those that stay go with the pod's directory.
+Status PodWorker::RemoveContainerNow(const ContainerId& id, KeepLogs logs, TimePoint now) {
   ContainerEntry* entry = ledger_.FindContainer(id);
   if (entry == nullptr) {
     const ObservedContainer* observed = Observed(id);
@@ -158,19 +175,39 @@ Status PodWorker::RemoveContainerNow(const ContainerId& id, TimePoint now) {
   }
   ENSURE(!entry->remove.in_flight(), "this container is being removed already");
   PodLedger::Begin(entry->remove, now);
-  const Result<OpToken> op = host_.BeginOp(*this, "remove container", OpGroup::kEnds);
+  const std::string name = entry->name;
+  const uint32_t attempt = entry->attempt;
+  if (logs == KeepLogs::kYes) {
+    SendRemoval(id, name, attempt, now);
+    return Ok();
+  }
+  const Result<OpToken> op = host_.BeginOp(*this, "remove a container's logs", OpGroup::kEnds);
   if (!op) {
     EndCall(entry->remove, op.error(), "remove", false, now);
     return Ok();
   }
+  host_.ports().resources.RemoveContainerLogs(
+      WorkContext(*op, now, kLogsLimit), pod_id_, name, attempt,
+      host_.Reply<Unit>(*op,
+                        [id, name, attempt](PodWorker& w, const Status& answer, TimePoint then) {
+                          if (!answer)
+                            w.Note(then, "logs of " + name + " stay: " + answer.error().message());
+                          w.SendRemoval(id, name, attempt, then);
+                        }));
+  return Ok();
+}
+
+void PodWorker::SendRemoval(const ContainerId& id, const std::string& name, uint32_t attempt,
+                            TimePoint now) {
+  const Result<OpToken> op = host_.BeginOp(*this, "remove container", OpGroup::kEnds);
+  if (!op)
+    return EndCall(ledger_.Container(name, attempt).remove, op.error(), "remove", false, now);
   host_.ports().runtime.RemoveContainer(
       WorkContext(*op, now, Duration::max()), id,
-      host_.Reply<Unit>(*op, [name = entry->name, attempt = entry->attempt](
-                                 PodWorker& w, const Status& answer, TimePoint then) {
+      host_.Reply<Unit>(*op, [name, attempt](PodWorker& w, const Status& answer, TimePoint then) {
         w.EndCall(w.ledger_.Container(name, attempt).remove, GoneIsFine(answer), "remove", false,
                   then);
       }));
-  return Ok();
 }
 
 Status PodWorker::RemoveSandboxNow(const SandboxId& id, TimePoint now) {

@@ -10,7 +10,8 @@
 
 namespace denselet::sync {
 
-inline constexpr Duration kWorkLimit = Minutes(2);  // of prepare, mount, release
+inline constexpr Duration kWorkLimit = Minutes(2);   // of prepare, mount, release
+inline constexpr Duration kLogsLimit = Seconds(10);  // of one container's logs to go
 inline constexpr Duration kWorkPauseMin = Seconds(1);
 inline constexpr Duration kWorkPauseMax = Seconds(30);
 

@@ -108,6 +108,13 @@ bool PodDispatcher::StillEnds(const ObjectRef& static_pod) const {
   return found != names_.end() && (found->second.leaving || found->second.next);
 }
 
+bool PodDispatcher::Holds(const PodUid& pod) const {
+  if (unsent_.contains(pod)) return true;
+  return std::ranges::any_of(names_, [&pod](const auto& name) {
+    return name.second.next && IdentityOf(name.second.next->pod).uid == pod;
+  });
+}
+
 size_t PodDispatcher::waiting_for_name() const {
   return static_cast<size_t>(
       std::ranges::count_if(names_, [](const auto& e) { return e.second.next.has_value(); }));

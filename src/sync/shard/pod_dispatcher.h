@@ -52,6 +52,8 @@ class PodDispatcher final : public DesiredPodsUser {
 
   // A static pod of that name, removed or replaced, still ends on this node.
   bool StillEnds(const ObjectRef& static_pod) const;
+  // It waits for its name, or to be sent.
+  bool Holds(const PodUid& pod) const;
   size_t waiting_for_name() const;
   size_t unsent() const { return unsent_.size(); }
 

@@ -103,6 +103,17 @@ void PodShard::LookForOrphan(const PodUid& pod) {
   StepSoon(pod);
 }
 
+// One that somebody knows meanwhile, or that the runtime has shown, is somebody else's concern.
+void PodShard::Leftover(const PodIdentity& pod) {
+  if (!sources_ready_ || leftovers_.size() >= options_.leftovers_max) return;
+  if (workers_.count(pod.uid) != 0 || held_back_.count(pod.uid) != 0) return;
+  if (store_.Find(pod.uid) != nullptr) return;
+  leftovers_.insert(pod.uid);
+  Slot& slot = MakeWorker(pod, ports_.epochs.Next());
+  slot.worker->AdoptLeftover(ports_.loop.Now());
+  StepSoon(pod.uid);
+}
+
 void PodShard::Hint(const std::vector<PodUid>& pods) {
   const TimePoint now = ports_.loop.Now();
   for (const PodUid& pod : pods) {
@@ -137,6 +148,21 @@ void PodShard::Kill(const PodUid& pod, Ending ending, std::optional<int64_t> gra
   const auto found = workers_.find(pod);
   if (found == workers_.end()) return;
   found->second.worker->Kill(std::move(ending), grace_seconds, ports_.loop.Now());
+  StepSoon(pod);
+}
+
+void PodShard::SettleStatus(const PodUid& pod) {
+  const auto found = workers_.find(pod);
+  if (found == workers_.end() || found->second.worker->facts().status_settled) return;
+  found->second.worker->SettleStatus();
+  user_.OnPodChanged(*found->second.worker);
+  StepSoon(pod);
+}
+
+void PodShard::KeepLess(const PodUid& pod, uint32_t per_container_max) {
+  const auto found = workers_.find(pod);
+  if (found == workers_.end()) return;
+  found->second.worker->KeepLess(per_container_max);
   StepSoon(pod);
 }
 
@@ -294,6 +320,7 @@ void PodShard::Collect(const PodUid& pod) {
   }
   ports_.loop.Disarm(found->second.timer);
   workers_.erase(found);
+  leftovers_.erase(pod);
   reader_.Drop(pod);
   store_.Forget(pod, ports_.epochs.Next());
   ports_.images.Forget(pod);

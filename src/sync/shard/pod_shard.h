@@ -35,6 +35,7 @@ namespace denselet::sync {
 struct PodShardOptions {
   uint32_t steps_per_turn_max = 64;
   uint32_t ops_max = 65536;
+  uint32_t leftovers_max = 64;  // looked after at once; those beyond wait for the next look
   PodReaderOptions reader = {};
   // Pods under whose work the process died again and again: they wait until they change.
   std::set<PodUid> held_back = {};
@@ -89,6 +90,9 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   // The sources that matter have told all they have: what the runtime has beyond that is an orphan.
   void SourcesReady();
 
+  // From the housekeeping: the disk has something of this pod, which no source told of.
+  void Leftover(const PodIdentity& pod);
+
   // From PLEG.
   void Hint(const std::vector<PodUid>& pods);
   // Answers with the number of differences that nothing had announced.
@@ -96,6 +100,10 @@ class PodShard final : public WorkerHost, private PodReaderUser {
 
   // From managers.
   void Kill(const PodUid& pod, Ending ending, std::optional<int64_t> grace_seconds);
+  // The last status of a pod that has ended is where it belongs.
+  void SettleStatus(const PodUid& pod);
+  // Of each of its containers no more than that many dead instances are kept from now on.
+  void KeepLess(const PodUid& pod, uint32_t per_container_max);
   void AllowRemoval(const PodUid& pod);
   void SetProbe(const PodUid& pod, const std::string& container, uint32_t attempt,
                 std::optional<ProbeResult> startup, std::optional<ProbeResult> liveness);
@@ -180,6 +188,7 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   MetricSet<PlegMetric> metrics_;
   std::map<PodUid, Slot> workers_;
   std::map<PodUid, PodWish> held_back_;
+  std::set<PodUid> leftovers_;  // of those with a worker
   // Of pods that are gone: sandboxes whose making was given up and may still come to an end.
   // Forgotten after kLateSandboxMax.
   std::map<PodUid, LateSandbox> late_sandboxes_;

@@ -48,6 +48,20 @@ TEST_F(AgentOptionsTest, TheNodeIsCalledAsTheHostInLowerCase) {
   EXPECT_THAT(Make({}).error().message(), HasSubstr("empty hostname is invalid"));
 }
 
+TEST_F(AgentOptionsTest, WhatIsKeptOfDeadContainersIsTheFlagsToSay) {
+  const auto plain = Make({});
+  EXPECT_EQ(plain->pods.core.node.keep.per_container_max, 1);
+  EXPECT_EQ(plain->pods.core.node.keep.age_min, Duration::zero());
+  EXPECT_LT(plain->pods.core.dead_containers_max, 0);
+  const auto told = Make({"--maximum-dead-containers-per-container=3",
+                          "--maximum-dead-containers=7", "--minimum-container-ttl-duration=1m"});
+  EXPECT_EQ(told->pods.core.node.keep.per_container_max, 3);
+  EXPECT_EQ(told->pods.core.node.keep.age_min, Minutes(1));
+  EXPECT_EQ(told->pods.core.dead_containers_max, 7);
+  EXPECT_THAT(Make({"--minimum-container-ttl-duration=-1s"}).error().message(),
+              HasSubstr("invalid minimum garbage collection age"));
+}
+
 TEST_F(AgentOptionsTest, WithoutAKubeconfigTheNodeStandsAlone) {
   const auto alone = Make({}, "staticPodPath: /m\nfileCheckFrequency: 7s\n");
   ASSERT_TRUE(alone);

@@ -70,6 +70,8 @@ sync::PodCoreOptions CoreAgent::CoreOptions(const CoreAgentOptions& options) {
                             .images = options.images,
                             .journal = options.journal,
                             .node = options.node,
+                            .housekeeping = options.housekeeping,
+                            .dead_containers_max = options.dead_containers_max,
                             .sources = options.sources};
   core.journal.directory = "/journal";
   return core;
@@ -99,7 +101,7 @@ const CounterCell& CoreAgent::Open(fakes::FakeRuntimeHost& host, PodLeaves& leav
   }
   OnShard& home = *on_shards_[sync::PodCore::kHome];
   core_.OpenHome({home.loop(), random_, log, home, home.runtime(), home.runtime(), files_,
-                  static_cast<sync::NodeFetcher&>(*this)});
+                  static_cast<sync::NodeFetcher&>(*this), home.leaves().leftovers()});
   for (uint32_t i = 0; i < world_.size(); ++i) {
     OnShard& part = *on_shards_[i];
     core_.OpenShard(i,

@@ -25,6 +25,8 @@ struct CoreAgentOptions {
   sync::ImagePullerOptions images = {};
   sync::JournalOptions journal = {};
   sync::NodeFacts node = {};
+  sync::HousekeeperOptions housekeeping = {.period = Seconds(30)};
+  int32_t dead_containers_max = -1;
   sync::SourceSet sources = {sync::SourceKind::kApi, sync::SourceKind::kFile};
   fakes::FakeEventFaults events = {};
 };

@@ -230,5 +230,20 @@ TEST_F(AdmissionGateTest, WhatStopsBeforeTheJournalIsReadIsGivenBackThen) {
   EXPECT_EQ(desk->bookings().Used("cpu"), 0);
 }
 
+TEST_F(AdmissionGateTest, TheEndOfAnOrphanTakesNothingFromAPodThatIsWishedMeanwhile) {
+  Open();
+  Add("a");
+  gate_->OnOrphanStopped(PodUid("a"));
+  EXPECT_TRUE(gate_->OnOrphanGone(PodUid("a"))) << "its name is not free";
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; ");
+  gate_->OnOrphanStopped(PodUid("a"));
+  EXPECT_TRUE(gate_->OnOrphanGone(PodUid("a"))) << "told before the wish has reached the shard";
+  EXPECT_TRUE(gate_->Knows(PodUid("a")));
+  ASSERT_TRUE(Wish(WishKind::kGone, SimplePod("a", "1")));
+  EXPECT_FALSE(gate_->OnOrphanGone(PodUid("a"))) << "the orphan's worker has taken that wish, too";
+  EXPECT_FALSE(gate_->Knows(PodUid("a")));
+}
+
 }  // namespace
 }  // namespace denselet::sync

@@ -346,7 +346,14 @@ class Reader {
     if (key == "runtime") return void(scene_.node.runtime_ready = false);
     if (key == "network") return void(scene_.node.network_ready = false);
     if (key == "maxbackoff") return void(scene_.node.back_off_max = Seconds(Number(value)));
+    if (key == "keep") {
+      return void(scene_.node.keep.per_container_max = static_cast<int32_t>(Number(value)));
+    }
+    if (key == "agemin") return void(scene_.node.keep.age_min = Seconds(Number(value)));
+    if (key == "settled") return void(scene_.facts.status_settled = true);
     if (key == "removable") return void(scene_.facts.removal_allowed = true);
+    if (key == "leftover") return void(scene_.facts.leftover = true);
+    if (key == "logs") return void(scene_.facts.logs = WorkOf(value));
     if (key == "prepare") return void(prepare_ = WorkOf(value));
     if (key == "volumes") return void(volumes_ = WorkOf(value));
     if (key == "release") return void(scene_.facts.release = WorkOf(value));
@@ -404,6 +411,12 @@ class Reader {
       const auto attempt = static_cast<uint32_t>(Number(parts.at(1)));
       for (auto* seen : {&memory.last_exit, &memory.exit_before}) {
         if (*seen && (*seen)->attempt == attempt) (*seen)->at = At(value);
+      }
+      return;
+    }
+    if (key == "age") {
+      for (ObservedContainer& container : scene_.observed.containers) {
+        if (container.id.value() == name) container.created = kWallNow - Seconds(Number(value));
       }
       return;
     }

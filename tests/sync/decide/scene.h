@@ -16,7 +16,9 @@
 //           live(app)=fail startup(app)=ok|fail|unknown, with @ATTEMPT
 //           exit(app/0)=-5   seen five seconds ago (else an hour)
 //           backoff(app)=10:-20   a delay of 10 s, set 20 s ago
-//           logs(app)=3 prepare=none volumes=failed:retry=5 release=done removable
+//           logs(app)=3 prepare=none volumes=failed:retry=5 release=done settled removable
+//           logs=done leftover
+//           keep=2 agemin=60 age(app/0)=30   what is kept of dead containers; made 30 s ago
 //           runtime=down network=down reading readretry=5
 //           term|terminated|finished pgrace=10 kbegan=-3 ending=killed active=-59
 #pragma once
@@ -30,6 +32,7 @@ namespace denselet::sync::tests {
 
 // Where "now" is: times in texts are relative to it.
 inline constexpr TimePoint kNow = TimePoint(Hours(1000));
+inline constexpr WallTime kWallNow = WallTime(Hours(500'000));
 
 struct Scene {
   PodPlan plan = {};
@@ -51,7 +54,8 @@ struct Scene {
             .facts = facts,
             .memory = memory,
             .node = node,
-            .now = now};
+            .now = now,
+            .wall_now = kWallNow};
   }
 };
 

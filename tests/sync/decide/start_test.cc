@@ -96,7 +96,7 @@ DECISIONS(
         {"TheOrderOfAListDoesNotMatter", "Always c:app",
          "sb0=notready sb1=ready sb0.stop=done:covered app/0=running", "remove sb0"},
         {"TheOrderOfAListDoesNotMatterTheOtherWayRound", "Always c:app",
-         "sb1=ready sb0=notready app/0=running", "wait change"},
+         "sb1=ready sb0=notready app/0=running", "stop sb0"},
         {"AnOldReadySandboxUnderADeadOneMeansAnother", "Always c:app", "sb0=ready sb1=notready",
          "stop sb1 sb0"},
         {"TwoReadySandboxesAreBothStopped", "Always c:app", "sb0=ready sb1=ready", "stop sb1 sb0"},

@@ -331,7 +331,7 @@ DECISIONS(
          "finished sb0=notready sb0.stop=done:covered app/0=exited:0", "wait removal-allowed"},
         {"RemainsAreRemoved", "Always deleted c:a c:b",
          "finished removable sb0=notready sb0.stop=done:covered a/0=exited:0 b/0=exited:0",
-         "remove a/0 b/0 sb0"},
+         "remove a/0 b/0 sb0 keep-logs"},
         {"RemovalIsWaitedFor", "Always deleted c:app",
          "finished removable sb0=notready sb0.stop=done:covered app/0=exited:0 "
          "app/0.remove=inflight sb0.remove=inflight",
@@ -341,7 +341,7 @@ DECISIONS(
          "wait remove-retry +6s"},
         {"WhatIsRemovedIsGoneWithoutALook", "Always deleted c:app",
          "finished removable sb0=notready sb0.stop=done:covered sb0.remove=done app/0=exited:0 "
-         "app/0.remove=done",
+         "app/0.remove=done logs=done",
          "nothing"},
         {"ALateSandboxOfAFinishedPodIsStopped", "Always deleted c:app",
          "finished removable sb0=ready", "stop sb0"},
