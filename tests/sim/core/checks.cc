@@ -60,6 +60,7 @@ void Checks::OnRequest(const SentRequest& request) {
   if (pod == core_.pods().end()) return;
   CheckReason(request, pod->second, what);
   if (Removes(request.request)) CheckRemoval(request, pod->second, what);
+  if (request.request == RuntimeRequest::kRemoveContainer) CheckKept(request, pod->second, what);
 }
 
 void Checks::CheckStart(const SentRequest& request, const std::string& what) {
@@ -95,6 +96,22 @@ void Checks::CheckRemoval(const SentRequest&, const SimPod& pod, const std::stri
   if (worker == nullptr || worker->state().phase != Phase::kFinished) return;
   if (pod.wished && !pod.is_static && !pod.succeeded && !pod.final_status) {
     core_.Problem(what + ": before its final status was acknowledged");
+  }
+}
+
+// What a living pod's status tells of its last end comes from the newest that is dead.
+void Checks::CheckKept(const SentRequest& request, const SimPod& pod, const std::string& what) {
+  const sync::PodWorker* worker = core_.Worker(pod.uid);
+  if (worker == nullptr || worker->state().phase != Phase::kSyncing) return;
+  // A new sandbox begins with the first init container, and some exits restart all.
+  if (RoleOf(request.name) != ContainerRole::kRegular || pod.kind == SimPodKind::kRestartAll)
+    return;
+  const sync::ObservedPod there = core_.model().Read(pod.uid);
+  const auto newest = std::ranges::find_if(there.containers, [&request](const auto& c) {
+    return c.name == request.name && c.state == ContainerState::kExited;
+  });
+  if (newest != there.containers.end() && newest->attempt == request.attempt) {
+    core_.Problem(what + ": the newest dead one of a pod that lives");
   }
 }
 
@@ -180,7 +197,40 @@ std::string Checks::NotConverged() {
     }
     return missing;
   }
+  return TooManyDead();
+}
+
+// One that ends again and again has one more until that was seen and removed.
+std::string Checks::TooManyDead(const SimPod& pod, const sync::ObservedPod& there, int64_t most) {
+  const Duration age_min = core_.agent_options().node.keep.age_min;
+  const WallTime now = core_.world().clock().WallNow();
+  std::map<std::string, int64_t> dead;
+  for (const sync::ObservedContainer& container : there.containers) {
+    if (container.state != ContainerState::kExited || now - container.created < age_min) continue;
+    ++dead[container.name];
+  }
+  for (const auto& [name, count] : dead) {
+    if (count > most + (pod.kind == SimPodKind::kLooper ? 1 : 0)) {
+      return std::to_string(count) + " dead containers of " + name;
+    }
+  }
   return "";
+}
+
+// All together: no more than the bound, or one of each name.
+std::string Checks::TooManyDead() {
+  const int32_t most = core_.agent_options().dead_containers_max;
+  if (most < 0) return "";
+  int64_t all = 0;
+  std::string several;
+  for (const auto& [uid, pod] : core_.pods()) {
+    const sync::ObservedPod there = core_.model().Read(uid);
+    all += std::ranges::count(there.containers, ContainerState::kExited,
+                              &sync::ObservedContainer::state);
+    if (several.empty()) several = TooManyDead(pod, there, 1);
+  }
+  if (all <= most || several.empty()) return "";
+  return std::to_string(all) + " dead containers on the node, " + several;
 }
 
 std::string Checks::NotConverged(const PodUid& uid, const SimPod& pod) {
@@ -188,8 +238,9 @@ std::string Checks::NotConverged(const PodUid& uid, const SimPod& pod) {
   const sync::PodWorker* worker = core_.Worker(uid);
   if (!pod.wished) {
     if (!there.empty()) return "nobody wishes it";
-    // Directories of a pod that went while the agent was down are the housekeeping's.
-    return worker == nullptr ? "" : "its worker is still there";
+    if (worker != nullptr) return "its worker is still there";
+    if (core_.leaves().HasData(uid)) return "its data is still there";
+    return core_.leaves().HasLogs({{"default", pod.name}, uid}) ? "its logs are still there" : "";
   }
   if (worker == nullptr) return "has no worker";
   if (pod.deleting) return "not deleted";
@@ -205,6 +256,10 @@ std::string Checks::NotConverged(const PodUid& uid, const SimPod& pod) {
 }
 
 std::string Checks::NotRunning(const SimPod& pod, const sync::ObservedPod& there) {
+  const int32_t keep = core_.agent_options().node.keep.per_container_max;
+  if (keep >= 0) {
+    if (std::string many = TooManyDead(pod, there, std::max(keep, 1)); !many.empty()) return many;
+  }
   if (pod.kind == SimPodKind::kLooper) return "";
   for (const std::string& name : RunsInTheEnd(pod)) {
     const auto running = std::ranges::count_if(there.containers, [&name](const auto& c) {
@@ -215,6 +270,7 @@ std::string Checks::NotRunning(const SimPod& pod, const sync::ObservedPod& there
   const auto ready = std::ranges::count_if(
       there.sandboxes, [](const auto& s) { return s.state == sync::SandboxState::kReady; });
   if (ready != 1) return "no sandbox";
+  if (!core_.leaves().HasData(pod.uid)) return "no directory";
   const std::string image = "image:" + std::to_string(pod.version);
   for (const sync::ObservedContainer& container : there.containers) {
     if (container.name != "app" || container.state != ContainerState::kRunning) continue;

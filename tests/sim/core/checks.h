@@ -44,7 +44,10 @@ class Checks final : public CoreWatcher {
   void CheckStart(const fakes::SentRequest& request, const std::string& what);
   void CheckReason(const fakes::SentRequest& request, const SimPod& pod, const std::string& what);
   void CheckRemoval(const fakes::SentRequest& request, const SimPod& pod, const std::string& what);
+  void CheckKept(const fakes::SentRequest& request, const SimPod& pod, const std::string& what);
   std::string NotConverged(const PodUid& uid, const SimPod& pod);
+  std::string TooManyDead(const SimPod& pod, const sync::ObservedPod& there, int64_t most);
+  std::string TooManyDead();
   void CheckPleg(sync::Pleg& pleg);
   void CheckLists(CoreAgent& agent);
   void CheckGhosts(CoreAgent& agent);

@@ -28,6 +28,17 @@ WorldOptions DrawWorld(const CoreRun& run) {
   return options;
 }
 
+// What is kept of dead containers: mostly the default.
+void DrawKept(const CoreRun& run, CoreAgentOptions& options) {
+  SeededRandom random(run.seed * 104729 + 5);
+  const auto one_of = [&random](std::initializer_list<int32_t> those) {
+    return *(those.begin() + random.Below(those.size()));
+  };
+  options.node.keep.per_container_max = one_of({1, 1, 1, 0, 2, 3, -1});
+  options.dead_containers_max = one_of({-1, -1, 0, 5});
+  if (!run.quiet) options.node.keep.age_min = Seconds(one_of({0, 0, 0, 20}));
+}
+
 }  // namespace
 
 AgentBreak DrawBreak(Random& random) {
@@ -45,6 +56,7 @@ CoreWorld::CoreWorld(const CoreRun& run)
       host_(model_, world_.random(),
             [this](Duration d, UniqueFunction<void()> task) { world_.Later(d, std::move(task)); }),
       leaves_(host_) {
+  DrawKept(run, agent_options_);
   model_.images() = {"image:1"};
   model_.set_on_request([this](const fakes::SentRequest& request) {
     for (CoreWatcher* watcher : watchers_) watcher->OnRequest(request);

@@ -32,9 +32,9 @@ constexpr std::array<std::string_view, kSimFaults> kFaultNames{
     "not sent", "down", "refused",     "lost before", "lost after",
     "late",     "hang", "leaf failed", "leaf hung"};
 constexpr std::array<std::string_view, kActions> kActionNames{
-    "wait",           "read",   "prepare",     "mount-volumes", "run-sandbox",
-    "ensure-images",  "create", "start",       "post-start",    "stop-containers",
-    "stop-sandboxes", "remove", "enter-phase", "release",       "nothing"};
+    "wait",        "read",    "prepare",     "mount-volumes",   "run-sandbox",    "ensure-images",
+    "create",      "start",   "post-start",  "stop-containers", "stop-sandboxes", "remove",
+    "enter-phase", "release", "remove-logs", "nothing"};
 constexpr std::array<std::string_view, kKillReasons> kKillNames{
     "none",          "startup probe", "liveness probe", "changed",  "postStart failed",
     "unknown state", "duplicate",     "restart all",    "pod stops"};
@@ -81,7 +81,7 @@ bool LegalWait(Phase phase, WaitFor wait) {
     case Phase::kFinished:
       return IsOneOf(wait, {WaitFor::kRead, WaitFor::kReadRetry, WaitFor::kRuntime,
                             WaitFor::kSandboxStop, WaitFor::kSandboxRetry, WaitFor::kRemove,
-                            WaitFor::kRemoveRetry, WaitFor::kRemovalAllowed});
+                            WaitFor::kRemoveRetry, WaitFor::kRelease, WaitFor::kRemovalAllowed});
   }
   return false;
 }
@@ -97,7 +97,8 @@ bool LegalPlace(Phase phase, WaitFor wait) {
 // event is demanded in them too.
 bool IsFleeting(Phase phase, WaitFor wait) {
   const bool late = IsOneOf(wait, {WaitFor::kSandboxStop, WaitFor::kSandboxRetry});
-  if (phase == Phase::kFinished) return late;
+  // Its logs go when all else is gone: that takes a moment.
+  if (phase == Phase::kFinished) return late || wait == WaitFor::kRelease;
   return phase == Phase::kTerminated &&
          (late || IsOneOf(wait, {WaitFor::kRead, WaitFor::kReadRetry}));
 }
@@ -167,13 +168,13 @@ bool LegalAction(Phase phase, size_t action) {
   };
   switch (phase) {
     case Phase::kSyncing:
-      return !one_of({"release", "nothing"});
+      return !one_of({"release", "remove-logs", "nothing"});
     case Phase::kTerminating:
       return one_of({"wait", "read", "stop-containers", "stop-sandboxes", "enter-phase"});
     case Phase::kTerminated:
       return one_of({"wait", "read", "stop-sandboxes", "enter-phase", "release"});
     case Phase::kFinished:
-      return one_of({"wait", "read", "stop-sandboxes", "remove", "nothing"});
+      return one_of({"wait", "read", "stop-sandboxes", "remove", "remove-logs", "nothing"});
   }
   return false;
 }
