@@ -55,6 +55,10 @@ soon 20 "the job" log_says job main 0 "done"
 soon 40 "a second try of the loop" log_of loop main 1
 [ -z "$(log_of job main 1)" ] || fail "the job ran twice"
 
+soon 90 "a third try of the loop" log_of loop main 2
+kept_logs() { [ "$(ls "$work/logs/default_loop-alone_"*/main | wc -l)" -le 2 ] && [ -z "$(log_of loop main 0)" ]; }
+soon 10 "the end of the loop's oldest log" kept_logs
+
 server_pids() { pgrep -f '^sleep 10007' | sort; }
 before=$(server_pids)
 [ "$(wc -l <<<"$before")" -eq 2 ] || fail "the server's processes: $before"
@@ -75,5 +79,6 @@ soon 30 "a pod after the runtime's restart" log_says late main 0 late
 
 find "$work/manifests" -name '*.yaml' -delete
 soon 60 "the end of all containers" bash -c '[ -z "$(ctr containers list -q)" ]'
+soon 10 "no logs" bash -c "[ -z \"\$(ls -A '$work/logs')\" ]"
 soon 10 "no directories" bash -c "[ -z \"\$(ls -A '$work/alone/pods')\" ]"
 stop_agent

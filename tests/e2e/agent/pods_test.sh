@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # pods_test.sh DENSELET CRI_SIM: pods of a real API server run on the simulated runtime, and their statuses are true: a server,
 # a job that succeeds, one that fails, a crash loop, one that does not fit, a deletion with grace, a static pod with its
-# mirror; the agent is killed and disturbs nothing. Run by control_plane.sh use.
+# mirror; the agent is killed and disturbs nothing; what is dead or nobody's is tidied up. Run by control_plane.sh use.
 set -euo pipefail
 denselet=$1 cri_sim=$2
 # shellcheck source=/dev/null
@@ -119,16 +119,46 @@ done
 [ "$(running_ids)" = "$before" ] || fail "a restart of the agent changed containers"
 [ "$(versions)" = "$versions" ] || fail "a restart of the agent changed statuses: $versions to $(versions)"
 
+# Of a container that fails again and again one dead instance is kept, and one log.
+dead_of() { # POD: how many of its containers are dead
+  ask '{"do":"pods"}' | tr '{' '\n' |
+    awk -v pod="\"pod\":\"$ns/$1\"" '/"pod":/ { mine = index($0, pod) } mine && /CONTAINER_EXITED/ { n++ } END { print n + 0 }'
+}
+one_is_kept() { [ "$(dead_of crash)" = 1 ] && [ "$(ls "$work/logs/${ns}_crash_"*/main | wc -l)" = 1 ]; }
+restarted() { [ "$(of crash '.status.containerStatuses[0].restartCount')" -ge 2 ]; }
+soon 60 "two restarts" restarted
+soon 10 "one dead container and its log" one_is_kept
+[ "$(of crash '.status.containerStatuses[0].lastState.terminated.exitCode')" = 1 ] || fail "its last state: $(of crash .status.containerStatuses)"
+
+# What somebody left on the disk goes when the agent has heard all sources; what is called otherwise stays.
+kill -9 "$agent"
+wait "$agent" || true
+mkdir -p "$work/$node/pods/left-1/volumes/plugin/v" "$work/$node/pods/left-1/containers/main" "$work/logs/${ns}_left_left-1/main" \
+  "$work/logs/${ns}_left_left-2/main" "$work/logs/somebody-elses"
+touch "$work/$node/pods/left-1/containers/main/0a1b" "$work/logs/${ns}_left_left-1/main/0.log"
+start_agent $node --config "$work/config" --kubeconfig "$work/kubeconfig"
+nothing_left_over() { ! compgen -G "$work/logs/${ns}_left_*" && [ ! -e "$work/$node/pods/left-1" ]; }
+soon 20 "the end of what was left" nothing_left_over
+[ -d "$work/logs/somebody-elses" ] || fail "a directory that is not ours was removed"
+rmdir "$work/logs/somebody-elses"
+compgen -G "$work/logs/${ns}_server_*" >/dev/null || fail "the logs of a pod that lives were removed"
+[ "$(running_ids)" = "$before" ] || fail "tidying up changed containers"
+
 # The server goes in order; what has ended, at once.
 kubectl delete pod -n $ns server --wait=false >/dev/null
 soon 20 "the end of the server" gone server
 soon 10 "its end" has_told server Killing "Stopping container main"
+no_trace() { ! compgen -G "$work/logs/${ns}_$1_*" && ! ask '{"do":"pods"}' | grep "\"$ns/$1\""; } # POD
+soon 10 "the end of its logs and its sandbox" no_trace server
 kubectl delete pod -n $ns job bad crash huge --wait=false >/dev/null
 for name in job bad crash huge; do soon 20 "the end of $name" gone $name; done
 rm "$work/manifests/static.yaml"
 soon 20 "the end of the mirror" gone static-$node
 state_has() { ask '{"do":"state"}' | grep -q "\"$1\":$2,"; } # NAME NUMBER
 soon 20 "nothing left in the runtime" state_has containers 0
+soon 20 "no sandbox left in the runtime" state_has sandboxes 0
+nothing_on_disk() { [ -z "$(ls -A "$work/logs")" ] && [ -z "$(ls -A "$work/$node/pods")" ]; }
+soon 10 "nothing left on the disk" nothing_on_disk
 violations=$(ask '{"do":"violations"}')
 grep -q '"total":0' <<<"$violations" || fail "the runtime saw: $violations"
 expect_nothing_denied $node
