@@ -1,8 +1,8 @@
 // The node-wide bound on dead containers (--maximum-dead-containers): what each pod keeps is its
 // own affair (decide/tidy.h) until all together keep too many.
 //
-//   PodShard --(what a pod has, when that changed)--> mail --> DeadBound --(too many, every 10
-//   s)--> mail --> the pods that have to keep less, or may keep nothing
+//   PodShard --(what a pod has, when that changed)--> mail --> DeadBound
+//   DeadBound --(too many, every 10 s)--> mail --> pods that keep less, or may keep nothing
 //
 // As the kubelet: first all names keep the same number, one at least; then those that have ended go
 // altogether, the oldest first. It goes on with living pods; here the last dead container of a

@@ -1,7 +1,6 @@
 // The core put together: which of its parts lives on which shard, and how they reach each other.
 //
-//   home (shard 0)   PodDispatcher, AdmissionGate and desk, Journal, Pleg, ImagePuller and its
-//   desk,
+//   home (shard 0)   PodDispatcher, AdmissionGate and desk, Journal, Pleg, ImagePuller and desk,
 //                    Housekeeper, DeadBound
 //   every shard      PodShard, PodStatuses, RemoteImages
 //
