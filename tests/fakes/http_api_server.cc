@@ -262,6 +262,11 @@ void HttpApiServer::StartWatch(StreamKey key, const ApiRoute& route) {
     SendEvent(key, {kube::WatchEventType::kError, too_old.type, too_old.wire});
     return Find(key.first)->End(key.second);
   }
+  const bool may_be_junk = faults_.watch_junk > 0 && !route.query.send_initial_events;
+  if (may_be_junk && random_.Unit() < faults_.watch_junk) {
+    Find(key.first)->Send(key.second, std::string_view("\0\0\0\4junk", 8));
+    return Find(key.first)->End(key.second);
+  }
   const Duration time = route.timeout > Duration::zero() ? route.timeout : options_.watch_time;
   watching.end = loop_.Arm(denselet::After(loop_.Now(), time), [this, key] { EndWatch(key); });
   if (route.query.allow_bookmarks) {

@@ -37,6 +37,7 @@ struct HttpFaults {
   double slow_body = 0;     // in small pieces with pauses
   double goaway = 0;        // behind the answer
   double watch_error = 0;   // a watch is told that its version is too old
+  double watch_junk = 0;    // a watch without initial events brings what nobody can read
 };
 
 struct HttpApiServerOptions {

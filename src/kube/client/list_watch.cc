@@ -185,7 +185,7 @@ bool HttpListWatch::ReadWatch(std::string_view piece) {
   while (true) {
     const Result<std::optional<WatchEvent>> event = watch_frames_->Next();
     if (!event) {
-      Trouble(event.error().With("watch"));
+      Unusable(event.error().With("watch"));
       return *self != nullptr;
     }
     if (!*event) return true;
@@ -197,13 +197,14 @@ bool HttpListWatch::ReadWatch(std::string_view piece) {
 bool HttpListWatch::OnEvent(const WatchEvent& event) {
   const std::shared_ptr<HttpListWatch*> self = self_;
   if (event.type == WatchEventType::kError) {
+    ListAgain();
     OnRefused(ReadStatusObject(event.object));
     return *self != nullptr;
   }
   const Result<Envelope> envelope = DecodeEnvelope(event.object);
   const Result<MetaView> meta = envelope ? ReadMeta(envelope->raw) : envelope.error();
   if (!meta) {
-    Trouble(meta.error().With("watch"));
+    Unusable(meta.error().With("watch"));
     return *self != nullptr;
   }
   switch (event.type) {
@@ -308,9 +309,8 @@ void HttpListWatch::OnRefused(const ApiFailure& failure) {
   }
   if (failure.IsExpired()) {
     // Once more from the newest that there is; a list that was cut off in the middle starts over.
-    list_due_ = true;
+    ListAgain();
     list_from_.clear();
-    continue_token_.clear();
     return Expired(error);
   }
   if (failure.http_status == 401) {
@@ -325,6 +325,17 @@ void HttpListWatch::OnFailed(const Error& reason) {
   // We have broken it ourselves, for a connection with new credentials: that is no trouble.
   if (renewals_ != transport_.renewals()) return Pause(Duration::zero());
   Trouble(reason);
+}
+
+// The same watch would bring the same, and nothing behind it: a list goes past it.
+void HttpListWatch::Unusable(const Error& reason) {
+  ListAgain();
+  Trouble(reason);
+}
+
+void HttpListWatch::ListAgain() {
+  list_due_ = true;
+  continue_token_.clear();
 }
 
 void HttpListWatch::Expired(const Error& reason) {

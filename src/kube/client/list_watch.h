@@ -92,6 +92,8 @@ class HttpListWatch final : public sync::ListWatch, private net::HttpClientCall 
   void Trouble(const Error& reason, Duration pause_min = {});
   void TroubleWithPause(const Error& reason, Duration pause);
   void Expired(const Error& reason);
+  void Unusable(const Error& reason);
+  void ListAgain();
   void Pause(Duration pause);
   // The server is back after it was away.
   void OnServerBack();

@@ -194,6 +194,22 @@ TEST_F(ApiOutageSim, AVersionThatIsTooOldIsListedAnewAtOnceAfterTroubleToo) {
   }
 }
 
+TEST_F(ApiOutageSim, WhatAWatchBringsAndNobodyCanReadIsPassedByAList) {
+  for (const uint64_t seed : sim::Seeds(10)) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Make(seed);
+    Follow(1);
+    ASSERT_TRUE(Run([&] { return AllLive(); }));
+    pair_->server.faults().watch_junk = 1;
+    pair_->server.EndWatches();
+    pair_->model.Serve(CreateRequest(kube::kPods, MakePod("new")), {});
+    EXPECT_TRUE(Run([&] { return users_[0]->Versions().size() == 1; }, Seconds(30)));
+    const uint64_t requests = pair_->server.counters().requests;
+    RunFor(Minutes(10));
+    EXPECT_LE(pair_->server.counters().requests - requests, 100u) << "it is not asked in a loop";
+  }
+}
+
 TEST_F(ApiOutageSim, AServerThatCallsEveryVersionTooOldIsNotAskedInATightLoop) {
   Make(1);
   pair_->server.faults().watch_error = 1;
