@@ -162,6 +162,7 @@ class StatusManager final : public sync::PodStatusSink {
   void OnRead(const PodUid& pod, Entry& entry, Result<sync::ApiObject> answer);
   void OnDeleted(const PodUid& pod, Entry& entry, Result<sync::ApiObject> answer);
   void OnFailure(const PodUid& pod, Entry& entry, const Error& error, std::string_view doing);
+  bool ConcernsAll(const Error& error) const;
   void NoteServer(const Result<sync::ApiObject>& answer);
   void LoseShown(const Entry& entry);
 
@@ -184,6 +185,7 @@ class StatusManager final : public sync::PodStatusSink {
   uint32_t urgent_in_a_row_ = 0;
   // The server cannot be reached: one request at a time tries it, with pauses.
   uint32_t troubles_ = 0;
+  TimePoint answered_at_ = TimePoint::min();  // by the server, whatever it said
   TimePoint quiet_until_ = {};
   reactor::TimerId quiet_timer_ = {};
   CancelSource cancel_;

@@ -26,9 +26,8 @@ Duration BackOff(Duration first, Duration most, uint32_t failures) {
   return std::min(pause, most);
 }
 
-// The server was not reached, or wants to be left alone: all wait, not only this pod.
-bool ConcernsAll(ErrorCode code) {
-  return code == ErrorCode::kUnavailable || code == ErrorCode::kOverloaded;
+bool IsSilence(ErrorCode code) {
+  return code == ErrorCode::kUnknownOutcome || code == ErrorCode::kDeadlineExceeded;
 }
 
 }  // namespace
@@ -174,7 +173,7 @@ void StatusManager::OnDeleted(const PodUid& pod, Entry& entry, Result<sync::ApiO
 void StatusManager::OnFailure(const PodUid& pod, Entry& entry, const Error& error,
                               std::string_view doing) {
   // When the server is away all pause together, and one line in the log is enough for all.
-  if (ConcernsAll(error.code())) return Judge(pod, entry);
+  if (ConcernsAll(error)) return Judge(pod, entry);
   ++entry.failures;
   log_.Error(error.With(doing), "Could not bring a pod's status to the API server", Pod(entry.name),
              Uid(pod), KV("failures", entry.failures));
@@ -183,12 +182,21 @@ void StatusManager::OnFailure(const PodUid& pod, Entry& entry, const Error& erro
   Judge(pod, entry);  // the watch may have told that it was done
 }
 
+// The server was not reached, or wants to be left alone: all wait, not only this pod. So, too, when
+// it answered nobody for as long as a request may take; else it is the request that hangs.
+bool StatusManager::ConcernsAll(const Error& error) const {
+  const ErrorCode code = error.code();
+  if (code == ErrorCode::kUnavailable || code == ErrorCode::kOverloaded) return true;
+  return IsSilence(code) && loop_.Now() >= After(answered_at_, options_.request_time_max);
+}
+
 void StatusManager::NoteServer(const Result<sync::ApiObject>& answer) {
-  if (answer || !ConcernsAll(answer.error().code())) {
-    const bool unclear = !answer && (answer.error().code() == ErrorCode::kUnknownOutcome ||
-                                     answer.error().code() == ErrorCode::kDeadlineExceeded ||
+  if (answer || !ConcernsAll(answer.error())) {
+    const bool unclear = !answer && (IsSilence(answer.error().code()) ||
                                      answer.error().code() == ErrorCode::kCancelled);
-    if (unclear || troubles_ == 0) return;
+    if (unclear) return;
+    answered_at_ = loop_.Now();
+    if (troubles_ == 0) return;
     log_.Info("The API server takes statuses of pods again", KV("tries", troubles_));
     troubles_ = 0;
     quiet_until_ = {};

@@ -323,6 +323,25 @@ TEST_F(StatusTest, ServerThatIsAwayIsTriedByOneRequestAtATime) {
   }
 }
 
+TEST_F(StatusTest, ServerThatIsSilentIsTriedByOneRequestAtATimeAndToldOfOnce) {
+  Start();
+  std::vector<Pod> pods;
+  for (int i = 0; i < 50; ++i) pods.push_back(Create("p" + std::to_string(i)));
+  bool silent = true;
+  api_.fate = [&](const sync::ApiRequest&) { return silent ? Hang() : Fate{}; };
+  for (const Pod& pod : pods) Set(pod, MakeStatus("Running", 7, true));
+  RunFor(Minutes(5));
+  EXPECT_LE(api_.seen.size(), options_.requests_max + 45);
+  EXPECT_TRUE(manager_->counts().server_in_trouble);
+  const std::string told = sink_.Take();
+  EXPECT_THAT(told, testing::HasSubstr("The API server does not take statuses of pods"));
+  EXPECT_THAT(told, testing::Not(testing::HasSubstr("Could not bring")));
+  silent = false;
+  RunFor(Seconds(30));
+  for (const Pod& pod : pods) EXPECT_EQ(NumberOf(pod.metadata().name()), 7);
+  EXPECT_FALSE(manager_->counts().server_in_trouble);
+}
+
 TEST_F(StatusTest, StatusThatTheServerCallsInvalidWaitsForANewerOne) {
   Start();
   const Pod pod = Create("a");
