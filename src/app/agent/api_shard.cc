@@ -93,6 +93,7 @@ void ApiShard::Begin(const node::MachineFacts& machine, sync::PodCore& pods) {
   reports_.SetUsers(pods.arrived(), static_cast<sync::EndingStaticPods&>(*this));
   node_for_pods_->Begin(machine, static_cast<NodeForPodsUser&>(*this));
   runtime_->WhenKnown([this] { node_for_pods_->Refresh(); });
+  runtime_->AskOfPleg([this, &pods] { return pods.pleg().WhyUnhealthy(basics_.loop().Now()); });
   runtime_->Start();
   node_ = std::make_unique<NodeSide>(MakeNodeSeams(), options_.node);
   if (options_.server) {

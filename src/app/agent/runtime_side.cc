@@ -71,6 +71,8 @@ node::NodeInputs RuntimeSide::Collect() {
   if (health_.unanswered() && silent_for_long) {
     errors.push_back("container runtime does not answer: " + WhyNot(*health_.unanswered()));
   }
+  const std::string pleg = pleg_ ? pleg_() : "";
+  if (!pleg.empty()) errors.push_back("PLEG is not healthy: " + pleg);
   return inputs;
 }
 

@@ -54,6 +54,9 @@ class RuntimeSide final : public node::NodeInputsSource {
   // Called once: the runtime has said who it is.
   void WhenKnown(UniqueFunction<void()> known) { known_ = std::move(known); }
 
+  // Asked with every Collect: why what pods do is not seen; empty: it is. Of one who outlives this.
+  void AskOfPleg(UniqueFunction<std::string()> why_unhealthy) { pleg_ = std::move(why_unhealthy); }
+
   // node::NodeInputsSource
   node::NodeInputs Collect() override;
 
@@ -73,6 +76,7 @@ class RuntimeSide final : public node::NodeInputsSource {
   std::optional<Error> failed_;  // the last check
   std::optional<cri::StartFacts> facts_;
   UniqueFunction<void()> known_;
+  UniqueFunction<std::string()> pleg_;
   std::unique_ptr<cri::StartCheck> check_;
   node::RuntimeHealth health_;
   reactor::TimerId timer_;

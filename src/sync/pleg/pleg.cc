@@ -43,10 +43,19 @@ Pleg::~Pleg() {
   if (list_cancel_ != nullptr) list_cancel_->Cancel();
 }
 
-bool Pleg::Healthy(TimePoint now) const {
+// Where events lead, lists are rare; but one that is asked for and does not come tells as much as
+// where they are not.
+std::string Pleg::WhyUnhealthy(TimePoint now) const {
+  const auto say = [](Duration ago, Duration limit) {
+    if (ago <= limit) return std::string();
+    const auto whole = std::chrono::duration_cast<Seconds>(ago);
+    return "pleg was last seen active " + FormatDuration(whole) + " ago; threshold is " +
+           FormatDuration(limit);
+  };
   const Duration limit = mode_ == PlegMode::kEventsLead ? options_.unhealthy_after_events_lead
                                                         : options_.unhealthy_after_lists_lead;
-  return now - std::max(born_, last_list_) <= limit;
+  if (std::string why = say(now - std::max(born_, last_list_), limit); !why.empty()) return why;
+  return failing_since_ ? say(now - *failing_since_, options_.unhealthy_after_lists_lead) : "";
 }
 
 Duration Pleg::Period() const {
@@ -96,13 +105,20 @@ void Pleg::OnList(uint64_t number, Result<RuntimeList> answer) {
   list_cancel_.reset();
   metrics_.Histogram(PlegMetric::kRelistDuration).Observe(loop_.Now() - list_began_);
   if (!answer) {
-    log_.Error(answer.error(), "Could not list the runtime's pods");
+    if (trouble_.IsNews(loop_.Now(), answer.error().message())) {
+      log_.Error(answer.error(), "Could not list the runtime's pods");
+    }
+    if (!failing_since_) failing_since_ = list_began_;
     clean_lists_ = 0;
     must_relist_ = true;
     ArmNext(random_.Jitter(options_.relist_period, 0.2));
     return;
   }
   last_list_ = loop_.Now();
+  failing_since_.reset();
+  if (const auto lasted = trouble_.Over(last_list_)) {
+    log_.Info("The runtime's pods can be listed again", KV("after", *lasted));
+  }
   metrics_.Gauge(PlegMetric::kLastSeen)
       .Set(static_cast<double>(loop_.WallNow().time_since_epoch().count()) / 1e9);
   if (faults_.epoch_after_list) list_epoch_ = epochs_.Next();

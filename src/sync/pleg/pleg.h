@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -28,6 +29,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/random.h"
+#include "base/repeated_trouble.h"
 #include "reactor/api/loop.h"
 #include "sync/pleg/epoch.h"
 #include "sync/pleg/pleg_metrics.h"
@@ -99,8 +101,10 @@ class Pleg final : public RuntimeEventsUser {
   uint64_t missed_events() const { return missed_total_; }
   TimePoint last_list() const { return last_list_; }
   TimePoint list_began() const { return list_began_; }  // the newest
-  // A list succeeded lately, or the agent is young.
-  bool Healthy(TimePoint now) const;
+  // A list succeeded lately, or the agent is young; and none fails for long.
+  bool Healthy(TimePoint now) const { return WhyUnhealthy(now).empty(); }
+  // In upstream's words; empty: healthy.
+  std::string WhyUnhealthy(TimePoint now) const;
   // As soon as none is under way, but not twice within relist_period.
   void RelistNow();
   bool listing() const { return list_cancel_ != nullptr; }
@@ -155,6 +159,8 @@ class Pleg final : public RuntimeEventsUser {
   uint64_t missed_total_ = 0;
   const TimePoint born_;
   TimePoint last_list_ = {};
+  std::optional<TimePoint> failing_since_ = {};  // the beginning of the first list that failed
+  RepeatedTrouble trouble_ = {};
 
   // The list under way, or whose parts are still being judged.
   std::unique_ptr<CancelSource> list_cancel_;

@@ -196,6 +196,23 @@ TEST_F(PlegTest, WithoutAListForLongItIsNotHealthy) {
   EXPECT_TRUE(pleg_->Healthy(world_.clock().Now()));
 }
 
+TEST_F(PlegTest, ListsThatFailAreUnhealthyAsSoonWhereEventsLead) {
+  Make();
+  Stream(EventStreamState::kEstablished);
+  Run(Seconds(5));
+  ASSERT_EQ(pleg_->mode(), PlegMode::kEventsLead);
+  host_.faults().refused = 1;
+  pleg_->RelistNow();
+  Run(Minutes(2));
+  EXPECT_EQ(pleg_->WhyUnhealthy(world_.clock().Now()), "");
+  Run(Seconds(70));
+  EXPECT_THAT(pleg_->WhyUnhealthy(world_.clock().Now()),
+              testing::MatchesRegex("pleg was last seen active 3m[0-9]*s ago; threshold is 3m0s"));
+  host_.faults().refused = 0;
+  Run(Seconds(3));
+  EXPECT_EQ(pleg_->WhyUnhealthy(world_.clock().Now()), "");
+}
+
 TEST_F(PlegTest, AListHoldsAsOfItsRequest) {
   Make();
   host_.faults().delay_min = host_.faults().delay_max = Milliseconds(300);
