@@ -194,6 +194,8 @@ std::vector<std::string> FieldWarnings(const LoadedConfig& loaded) {
   Add("this version of denselet does not heed these fields yet: ", found.missing, warnings);
   Add("this version of denselet does not heed these feature gates yet: ",
       GatesWithoutEffect(loaded.gate_settings), warnings);
+  Add("these feature gates decide nothing, what they name is used where the runtime has it: ",
+      GatesThatTheRuntimeDecides(loaded.gate_settings), warnings);
   return warnings;
 }
 

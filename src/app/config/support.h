@@ -30,7 +30,7 @@ FlagsWithoutEffect FindFlagsWithoutEffect(const ParsedFlags& flags);
 // Of denselet's own, in its file.
 std::vector<std::string> FindSettingsWithoutEffect(const LoadedSettings& own);
 
-// At most one line for each list above, and one for gates.
+// At most one line for each list above, and two for gates.
 std::vector<std::string> FieldWarnings(const LoadedConfig& loaded);
 std::vector<std::string> FlagWarnings(const ParsedFlags& flags);
 std::vector<std::string> SettingWarnings(const LoadedSettings& own);

@@ -65,10 +65,16 @@ void CheckDependencies(const std::vector<bool>& enabled, std::vector<kube::Fault
   }
 }
 
+constexpr std::string_view kTheRuntimeDecides[] = {"CRIListStreaming", "EventedPLEG"};
+
+bool TheRuntimeDecides(std::string_view gate) {
+  return std::ranges::find(kTheRuntimeDecides, gate) != std::end(kTheRuntimeDecides);
+}
+
 // Changed from its default, and nothing comes of it.
 bool IsLost(const Gate& gate, bool value) {
   return gate.scope != GateScope::kOther && value != gate.on_by_default &&
-         !IsImplemented(gate.name);
+         !IsImplemented(gate.name) && !TheRuntimeDecides(gate.name);
 }
 
 // Whether any of those is lost for which AllAlpha or AllBeta speaks.
@@ -151,6 +157,14 @@ std::vector<std::string> GatesWithoutEffect(const GateSettings& settings) {
     const bool lost =
         gate->scope == GateScope::kAll ? AllIsLost(*gate, value, settings) : IsLost(*gate, value);
     if (lost) names.push_back(name);
+  }
+  return names;
+}
+
+std::vector<std::string> GatesThatTheRuntimeDecides(const GateSettings& settings) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : settings) {
+    if (TheRuntimeDecides(name)) names.push_back(name);
   }
   return names;
 }

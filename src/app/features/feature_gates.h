@@ -56,5 +56,7 @@ std::vector<std::string> SettingsBehind(std::string_view gate, const GateSetting
 // What an operator changed from its default, and nothing comes of it, since denselet does not have
 // the feature, or cannot switch it: names, sorted. Gates of other components are none of them.
 std::vector<std::string> GatesWithoutEffect(const GateSettings& settings);
+// Those that somebody set, to whatever, and whose feature is used wherever the runtime has it.
+std::vector<std::string> GatesThatTheRuntimeDecides(const GateSettings& settings);
 
 }  // namespace denselet::app

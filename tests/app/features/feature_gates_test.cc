@@ -122,13 +122,20 @@ TEST(FeatureGates, AskingForAGateThatDoesNotExistIsOurFault) {
 }
 
 TEST(GatesWithoutEffect, AreThoseOfAKubeletThatWereChanged) {
-  EXPECT_THAT(GatesWithoutEffect({{"EventedPLEG", true},       // changed
+  EXPECT_THAT(GatesWithoutEffect({{"CSIVolumeHealth", true},   // changed
                                   {"MemoryQoS", false},        // its default
                                   {"WatchListClient", false},  // of a library
                                   {"KMSv1", true},             // of the API server
                                   {"NoSuchGate", true},
                                   {"AllAlpha", true}}),
-              ElementsAre("AllAlpha", "EventedPLEG", "WatchListClient"));
+              ElementsAre("AllAlpha", "CSIVolumeHealth", "WatchListClient"));
+}
+
+TEST(GatesThatTheRuntimeDecides, AreNamedWhateverTheyWereSetTo) {
+  const GateSettings settings = {
+      {"CRIListStreaming", false}, {"EventedPLEG", true}, {"MemoryQoS", true}};
+  EXPECT_THAT(GatesThatTheRuntimeDecides(settings), ElementsAre("CRIListStreaming", "EventedPLEG"));
+  EXPECT_THAT(GatesWithoutEffect(settings), ElementsAre("MemoryQoS"));
 }
 
 // Whoever asks for a gate heeds it.
