@@ -10,6 +10,10 @@
 namespace denselet::rpc {
 namespace {
 
+std::string NobodyServes(const Endpoint& endpoint) {
+  return "nobody serves on " + endpoint.target();
+}
+
 // What the end of a call says about how much the other side can bear. A timeout before our own is
 // the other side's word about something else: a command that took too long, say.
 Limiter::Verdict VerdictOf(const std::optional<Failure>& failure, Duration took, Duration timeout) {
@@ -144,7 +148,9 @@ void ClientCore::Start(const Context& context, const Method& method, const CallO
   if (context.Expired(now)) {
     return Refuse(*key, Why::kDeadline, "the deadline passed before it began");
   }
-  if (endpoint_.BreakerRefuses(now)) return Refuse(*key, Why::kBreaker, "nobody is there");
+  if (endpoint_.BreakerRefuses(now)) {
+    return Refuse(*key, Why::kBreaker, NobodyServes(endpoint_));
+  }
   Queue(*key);
 }
 
@@ -209,7 +215,9 @@ void ClientCore::Send(Class& of, const Limiter::Turn& turn, SlotKey key) {
     of.limiter.End(turn.ticket, Limiter::Verdict::kNone, {}, now);
     Refuse(key, why, text);
   };
-  if (!endpoint_.EnterBreaker(now)) return give_back(Why::kBreaker, "nobody is there");
+  if (!endpoint_.EnterBreaker(now)) {
+    return give_back(Why::kBreaker, NobodyServes(endpoint_));
+  }
   std::optional<reactor::ForeignSlot> slot = shard_.ReserveForeign();
   if (!slot) return give_back(Why::kFull, "too many answers are awaited");
   of.waited.Observe(turn.waited);

@@ -58,7 +58,7 @@ Result<std::string> SocketPath(std::string_view address) {
     if (path.starts_with("//")) path.remove_prefix(2);
   }
   const auto invalid = [address](const char* why) {
-    return Error(ErrorCode::kInvalid, why).With("endpoint", Quoted(address, 256));
+    return Error(ErrorCode::kInvalid, why).With("endpoint", std::string(address.substr(0, 256)));
   };
   if (!path.starts_with('/')) return invalid("not the absolute path of a unix socket");
   if (path.find('\0') != path.npos) return invalid("a NUL byte in the path");

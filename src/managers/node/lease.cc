@@ -185,7 +185,12 @@ void LeaseRenewer::OnCreated(Result<Lease> lease) {
 
 void LeaseRenewer::Pause(const Error& error) {
   pause_ = std::min(2 * pause_, kPauseMax);
-  log_.Error(error, "Failed to ensure lease exists, will retry", KV("interval", pause_));
+  const bool before_the_node = error.code() == ErrorCode::kNotFound && renewed_at_ == TimePoint{};
+  if (before_the_node && pause_ < kPauseMax) {
+    log_.V(2).Info("The lease waits for the node to be registered", KV("interval", pause_));
+  } else {
+    log_.Error(error, "Failed to ensure lease exists, will retry", KV("interval", pause_));
+  }
   Enter(Stage::kPausing);
   timer_ = loop_.Arm(After(loop_.Now(), pause_), [this] { Fetch(); });
 }

@@ -265,8 +265,14 @@ void NodeManager::OnReported(const kube::core::Node& node) {
 }
 
 void NodeManager::Tell(const NodeNotes& notes) {
-  for (const Error& error : notes.errors) {
-    log_.Error(error, "Failed to set some node status fields");
+  std::string causes;
+  for (const Error& error : notes.errors) causes += error.message() + '\n';
+  if (causes.empty()) {
+    (void)untold_fields_.Over(loop_.Now());
+  } else if (untold_fields_.IsNews(loop_.Now(), causes)) {
+    for (const Error& error : notes.errors) {
+      log_.Error(error, "Failed to set some node status fields");
+    }
   }
   for (const NodeEvent& event : notes.events) {
     log_.V(2).Info("Recording event message for node", KV("event", event.reason));

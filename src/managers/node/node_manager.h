@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/random.h"
+#include "base/repeated_trouble.h"
 #include "base/time.h"
 #include "kube/api/fwd.h"
 #include "managers/node/host_facts.h"
@@ -134,6 +135,7 @@ class NodeManager final : private Registration::NodeMaker, private StatusReporte
   TimePoint started_at_;
   HostFacts facts_;
   PressureTracker pressure_;
+  RepeatedTrouble untold_fields_;  // of the node's status
   NodeMemory memory_;
   bool registered_ = false;
   bool again_ = false;            // ReportNow came while a report was under way

@@ -106,6 +106,20 @@ TEST_F(NodeManagerTest, BecomesReadyAtOnceWhenTheRuntimeIs) {
   EXPECT_EQ(events_.messages.back(), "Node n1 status is now: NodeReady");
 }
 
+TEST_F(NodeManagerTest, WhatCannotBeToldOfTheNodeIsLoggedNowAndThen) {
+  config_.flags.node_ips = {*IpAddress::Parse("8.8.8.8")};
+  Start();
+  RunFor(Minutes(5));
+  const std::string lines = sink_.Take();
+  size_t count = 0;
+  for (size_t at = lines.find("Failed to set some"); at != lines.npos;
+       at = lines.find("Failed to set some", at + 1)) {
+    ++count;
+  }
+  EXPECT_GE(count, 1u);
+  EXPECT_LE(count, 6u);
+}
+
 TEST_F(NodeManagerTest, AfterTwoMinutesTheOrdinaryReportIsEnough) {
   Start();
   RunFor(Seconds(125));
