@@ -37,7 +37,7 @@ dev_sim() {
   note "$(wc -l <build/sim-release.txt) lines are the same with gcc and clang"
 }
 
-bench_names=(codec cri kube network reactor)
+bench_names=(codec cri kube network reactor sync)
 
 dev_bench() {
   local name=${1:-}
@@ -55,6 +55,13 @@ dev_bench() {
     kube)
       ensure_peers
       build_go_bench watchbench && command+=(build/bench/watchbench)
+      DENSELET_PEERS=$(peers_dir)
+      export DENSELET_PEERS
+      command=(tests/e2e/control_plane.sh run "${command[@]}")
+      ;;
+    sync)
+      ensure_peers
+      command+=(build/release/src/app/denselet build/release/bench/cri_sim/cri_sim "${@:2}")
       DENSELET_PEERS=$(peers_dir)
       export DENSELET_PEERS
       command=(tests/e2e/control_plane.sh run "${command[@]}")

@@ -75,6 +75,8 @@ Child::~Child() {
   ::waitpid(pid_, nullptr, 0);
 }
 
+void Child::Kill(int signal) const { ::kill(pid_, signal); }
+
 std::string Child::ReadLine() {
   std::string line;
   char c;

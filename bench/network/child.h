@@ -24,6 +24,8 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
+  pid_t pid() const { return pid_; }
+  void Kill(int signal) const;
   // A line of its output; empty at its end.
   std::string ReadLine();
   // All that it says until it ends by itself.
