@@ -1,7 +1,8 @@
 // A bounded queue from any number of threads to one: how threads that are not ours (gRPC's, the
 // blocking pool's) reach a shard. Pushing never blocks and never throws. After D. Vyukov's bounded
 // queue: each slot has a turn number that says whose turn it is, so producers meet only at one
-// counter.
+// counter. Large values wait outside of their slots, so an empty queue is small however much it may
+// hold.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "base/check.h"
@@ -36,7 +38,7 @@ class MpscQueue {
       const size_t turn = slot.turn.load(std::memory_order_acquire);
       if (turn == tail) {
         if (tail_.compare_exchange_weak(tail, tail + 1, std::memory_order_relaxed)) {
-          slot.value.emplace(std::move(value));
+          Put(slot.value, std::move(value));
           slot.turn.store(tail + 1, std::memory_order_release);
           return true;
         }
@@ -52,7 +54,7 @@ class MpscQueue {
   std::optional<T> TryPop() {
     Slot& slot = slots_[head_ & mask_];
     if (slot.turn.load(std::memory_order_acquire) != head_ + 1) return std::nullopt;
-    std::optional<T> value = std::move(slot.value);
+    std::optional<T> value(std::move(*slot.value));
     slot.value.reset();
     slot.turn.store(head_ + mask_ + 1, std::memory_order_release);
     ++head_;
@@ -63,10 +65,19 @@ class MpscQueue {
   }
 
  private:
+  static constexpr size_t kInPlaceBytes = 32;
+  using Held =
+      std::conditional_t<(sizeof(T) > kInPlaceBytes), std::unique_ptr<T>, std::optional<T>>;
+
   struct Slot {
     std::atomic<size_t> turn;
-    std::optional<T> value;
+    Held value;
   };
+
+  static void Put(std::optional<T>& held, T&& value) { held.emplace(std::move(value)); }
+  static void Put(std::unique_ptr<T>& held, T&& value) {
+    held = std::make_unique<T>(std::move(value));
+  }
 
   const size_t mask_;
   const std::unique_ptr<Slot[]> slots_;

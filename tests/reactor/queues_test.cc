@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -32,9 +33,36 @@ TEST(SpscQueue, AFullQueueLeavesTheValueWithTheProducer) {
   EXPECT_TRUE(queue.TryPush(std::move(third)));
 }
 
+TEST(SpscQueue, IsFullAtItsBoundHoweverManyChunksThatTakes) {
+  constexpr int kBound = 4096;
+  SpscQueue<std::array<int, 40>> queue(kBound);
+  const auto fill = [&queue] {
+    int pushed = 0;
+    while (queue.TryPush({pushed})) ++pushed;
+    return pushed;
+  };
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(fill(), kBound);
+    for (int i = 0; i < kBound; ++i) ASSERT_EQ((*queue.TryPop())[0], i);
+    EXPECT_TRUE(queue.empty());
+  }
+}
+
+// What waits is destroyed with the queue, in whichever chunk it is.
+TEST(SpscQueue, DestroysWhatNobodyTook) {
+  const auto counted = std::make_shared<int>(0);
+  {
+    SpscQueue<std::shared_ptr<int>> queue(1000);
+    for (int i = 0; i < 700; ++i) ASSERT_TRUE(queue.TryPush(std::shared_ptr<int>(counted)));
+    for (int i = 0; i < 600; ++i) ASSERT_TRUE(queue.TryPop());
+    EXPECT_EQ(counted.use_count(), 101);
+  }
+  EXPECT_EQ(counted.use_count(), 1);
+}
+
 TEST(SpscQueue, CarriesEverythingBetweenTwoThreads) {
   constexpr int kCount = 100'000;
-  SpscQueue<int> queue(64);
+  SpscQueue<int> queue(1000);  // more than a chunk
   std::thread producer([&] {
     for (int i = 0; i < kCount; ++i) {
       while (!queue.TryPush(int{i})) std::this_thread::yield();
@@ -61,6 +89,26 @@ TEST(MpscQueue, RefusesWhenFullAndTakesAgainAfterwards) {
   EXPECT_EQ(queue.TryPop(), 2);
   EXPECT_EQ(queue.TryPop(), 4);
   EXPECT_TRUE(queue.empty());
+}
+
+TEST(MpscQueue, LargeValuesAreCarriedAndDestroyedAsSmallOnesAre) {
+  struct Large {
+    std::shared_ptr<int> counted;
+    std::array<int, 40> more = {};
+  };
+  const auto counted = std::make_shared<int>(0);
+  {
+    MpscQueue<Large> queue(4);
+    for (int i = 0; i < 4; ++i) EXPECT_TRUE(queue.TryPush({counted, {i}}));
+    Large fifth{counted, {4}};
+    EXPECT_FALSE(queue.TryPush(std::move(fifth)));
+    EXPECT_NE(fifth.counted, nullptr);
+    EXPECT_EQ(queue.TryPop()->more[0], 0);
+    EXPECT_TRUE(queue.TryPush(std::move(fifth)));
+    for (int i = 1; i < 4; ++i) EXPECT_EQ(queue.TryPop()->more[0], i);
+    EXPECT_EQ(counted.use_count(), 2);
+  }
+  EXPECT_EQ(counted.use_count(), 1);
 }
 
 TEST(MpscQueue, LosesAndDoublesNothingWithManyProducers) {
