@@ -14,6 +14,10 @@ constexpr Duration kMeasureMax = Seconds(2);
 constexpr Duration kTellBackOff = Seconds(1);
 constexpr Duration kAskAgain = Seconds(10);
 
+// A thousand pods of one image ask once. A look that is older may hang, and then only those wait
+// for it who came with it.
+constexpr Duration kJoinLookWithin = Milliseconds(100);
+
 std::string Quoted(const std::string& text) { return "\"" + text + "\""; }
 
 // Words that runtimes put in front of what a registry or a policy said.
@@ -102,12 +106,31 @@ void ImagePuller::OnCancelled(SlotKey key) {
 void ImagePuller::Look(SlotKey key) {
   Wish& wish = *wishes_.Find(key);
   if (wish.wish.policy == PullPolicy::kAlways) return WantPull(key);
-  Context context = wish.context;
+  const std::pair name(wish.image, wish.wish.image);
+  std::shared_ptr<SharedLook>& newest = looks_[name];
+  if (newest != nullptr && loop_.Now() - newest->began < kJoinLookWithin) {
+    return newest->wishes.push_back(key);
+  }
+  newest = std::make_shared<SharedLook>(SharedLook{loop_.Now(), {key}});
+  // Of nobody in particular: who is cancelled leaves it to the others.
+  Context context;
+  context.priority = wish.context.priority;
   images_.Find(context.WithTimeout(loop_.Now(), options_.look_deadline),
                {.image = wish.image, .user_specified = wish.wish.image},
-               [this, alive = alive_, key](Result<std::optional<ObservedImage>> answer) {
-                 if (*alive) OnLooked(key, answer);
+               [this, alive = alive_, name,
+                look = newest](const Result<std::optional<ObservedImage>>& answer) {
+                 if (!*alive) return;
+                 if (const auto mine = looks_.find(name);
+                     mine != looks_.end() && mine->second == look) {
+                   looks_.erase(mine);
+                 }
+                 OnLookEnded(*look, answer);
                });
+}
+
+void ImagePuller::OnLookEnded(const SharedLook& look,
+                              const Result<std::optional<ObservedImage>>& answer) {
+  for (const SlotKey key : look.wishes) OnLooked(key, answer);
 }
 
 void ImagePuller::OnLooked(SlotKey key, const Result<std::optional<ObservedImage>>& answer) {

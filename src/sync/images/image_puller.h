@@ -1,7 +1,7 @@
 // Brings the images that containers are made of: looked up or pulled by policy, one after the other
 // or a few at a time, with a growing pause for what cannot be had.
 //
-//   wish -> [ look ] -> there: done
+//   wish -> [ look, shared by those who come at the same time ] -> there: done
 //              \-> [ line ] -> [ pull, shared by all who wish the image ] -> done
 //                                          \-> failed: back-off of (pod, image), 10 s to 5 min
 //
@@ -66,6 +66,11 @@ class ImagePuller final : public PodImages {
     TimePoint wished_at = {};
     CancelRegistration cancelled = {};
   };
+  // A look under way; its callback has it, too.
+  struct SharedLook {
+    TimePoint began = {};
+    std::vector<SlotKey> wishes = {};
+  };
   struct Pull {
     TimePoint began = {};
     std::vector<SlotKey> wishes = {};
@@ -85,6 +90,7 @@ class ImagePuller final : public PodImages {
   void Answer(SlotKey key, ImageOutcome outcome);
   void AnswerSoon(SlotKey key, ImageOutcome outcome);
   void Look(SlotKey key);
+  void OnLookEnded(const SharedLook& look, const Result<std::optional<ObservedImage>>& answer);
   void OnLooked(SlotKey key, const Result<std::optional<ObservedImage>>& answer);
   void WantPull(SlotKey key);
   void Pump();
@@ -100,6 +106,8 @@ class ImagePuller final : public PodImages {
   const ImagePullerOptions options_;
   UniqueFunction<void(const ImageWish&)> pulling_listener_;
   SlotMap<Wish> wishes_;
+  // By image, with its tag and as it was wished: what others may still join.
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<SharedLook>> looks_;
   std::map<std::string, Pull> pulls_;  // by image
   std::deque<std::string> line_;
   std::map<BackOffKey, BackOff> backoffs_;

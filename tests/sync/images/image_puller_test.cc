@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "sync/images/image_name.h"
 #include "tests/fakes/fake_runtime.h"
 #include "tests/sim/world.h"
@@ -84,6 +86,30 @@ TEST_F(ImagePullerTest, NeverNeverPulls) {
   model_.images().insert("a:1");
   EXPECT_EQ(AskOnce("p", "a:1", PullPolicy::kNever).image_ref, "a:1");
   EXPECT_EQ(pulls(), 0u);
+}
+
+TEST_F(ImagePullerTest, ManyWhoWishOneImageAtTheSameTimeShareTheLook) {
+  model_.images().insert("a:1");
+  CancelSource source;
+  Ask("p0", "a:1", PullPolicy::kIfNotPresent, source.token());
+  for (int i = 1; i < 20; ++i) Ask("p" + std::to_string(i), "a:1");
+  world_.loop(0).Post([&] { source.Cancel(); });
+  Run(Seconds(1));
+  ASSERT_EQ(outcomes_.size(), 20u);
+  EXPECT_EQ(host_.counters().calls["ImageStatus"], 1u);
+  EXPECT_EQ(std::ranges::count(outcomes_, "a:1", &ImageOutcome::image_ref), 19)
+      << "all but the one that was cancelled";
+  EXPECT_EQ(AskOnce("q", "a:1").image_ref, "a:1");
+  EXPECT_EQ(host_.counters().calls["ImageStatus"], 2u) << "what is over is not joined";
+}
+
+TEST_F(ImagePullerTest, ALookThatHangsIsNotJoinedForLong) {
+  model_.images().insert("a:1");
+  host_.faults().hang = 1;
+  Ask("p", "a:1");
+  Run(Milliseconds(200));
+  host_.faults().hang = 0;
+  EXPECT_EQ(AskOnce("q", "a:1").image_ref, "a:1");
 }
 
 TEST_F(ImagePullerTest, ManyWhoWishOneImageSharePull) {
