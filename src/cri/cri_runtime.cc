@@ -125,8 +125,8 @@ void CriRuntime::ReadSandbox(const Context& context, const SandboxId& sandbox,
 }
 
 void CriRuntime::ReadContainer(const Context& context, const ContainerId& container,
-                               Done<sync::ObservedContainer> done) {
-  cri::ReadContainer(client_, context, container, std::move(done));
+                               const SandboxId& known_sandbox, Done<sync::ObservedContainer> done) {
+  cri::ReadContainer(client_, context, container, known_sandbox, std::move(done));
 }
 
 void CriRuntime::RunSandbox(const Context& context, const sync::SandboxSpec& spec,

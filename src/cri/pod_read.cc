@@ -63,6 +63,15 @@ void AskForContainer(rpc::Client& client, const Context& context, const Containe
       std::move(done));
 }
 
+// Puts the sandbox into what is read.
+Done<sync::ObservedContainer> InSandbox(SandboxId sandbox, Done<sync::ObservedContainer> done) {
+  return [sandbox = std::move(sandbox),
+          done = std::move(done)](Result<sync::ObservedContainer> read) mutable {
+    if (read) read->sandbox = std::move(sandbox);
+    done(std::move(read));
+  };
+}
+
 // One ReadPod. Shared by the calls under way, of which the last to end lets it go; when the client
 // goes they let it go unasked.
 //
@@ -122,11 +131,10 @@ class PodRead : public std::enable_shared_from_this<PodRead> {
       }
       const FoundContainer& found = containers_[index - sandboxes_.size()];
       AskForContainer(client_, context_, found.id,
-                      [self = shared_from_this(),
-                       sandbox = found.sandbox](Result<sync::ObservedContainer> container) {
-                        if (container) container->sandbox = sandbox;
+                      InSandbox(found.sandbox, [self = shared_from_this()](
+                                                   Result<sync::ObservedContainer> container) {
                         self->OnAnswer(container, self->pod_.containers);
-                      });
+                      }));
     }
     if (under_way_ > 0) return;
     Sort(pod_);
@@ -180,9 +188,12 @@ void ReadSandbox(rpc::Client& client, const Context& context, const SandboxId& i
       std::move(done));
 }
 
-// Its sandbox is in no status, so a list comes first.
+// Its sandbox is in no status: where nobody knows it, a list comes first.
 void ReadContainer(rpc::Client& client, const Context& context, const ContainerId& container,
-                   Done<sync::ObservedContainer> done) {
+                   const SandboxId& known_sandbox, Done<sync::ObservedContainer> done) {
+  if (!known_sandbox.empty()) {
+    return AskForContainer(client, context, container, InSandbox(known_sandbox, std::move(done)));
+  }
   pb::ListContainersRequest request;
   request.mutable_filter()->set_id(container.value());
   const auto find = [container](pb::ListContainersResponse& response) -> Result<SandboxId> {
@@ -196,12 +207,7 @@ void ReadContainer(rpc::Client& client, const Context& context, const ContainerI
   auto found = [&client, context, container,
                 done = std::move(done)](Result<SandboxId> sandbox) mutable {
     if (!sandbox) return done(sandbox.error());
-    AskForContainer(client, context, container,
-                    [sandbox = *std::move(sandbox),
-                     done = std::move(done)](Result<sync::ObservedContainer> read) mutable {
-                      if (read) read->sandbox = std::move(sandbox);
-                      done(std::move(read));
-                    });
+    AskForContainer(client, context, container, InSandbox(*std::move(sandbox), std::move(done)));
   };
   rpc::Call<pb::ListContainersResponse, SandboxId>(client, context, methods::kFindContainers,
                                                    std::move(request), find,

@@ -19,8 +19,8 @@ void ReadPod(rpc::Client& client, const Context& context, const PodUid& pod,
              reactor::Done<sync::ObservedPod> done);
 void ReadSandbox(rpc::Client& client, const Context& context, const SandboxId& sandbox,
                  reactor::Done<sync::ObservedSandbox> done);
-// kNotFound: there is none, or it is not a pod's of ours.
+// kNotFound: there is none, or, where its sandbox is not known (empty), it is not a pod's of ours.
 void ReadContainer(rpc::Client& client, const Context& context, const ContainerId& container,
-                   reactor::Done<sync::ObservedContainer> done);
+                   const SandboxId& known_sandbox, reactor::Done<sync::ObservedContainer> done);
 
 }  // namespace denselet::cri

@@ -280,7 +280,7 @@ void FakeRuntime::ReadSandbox(const Context& context, const SandboxId& id,
       std::move(done));
 }
 
-void FakeRuntime::ReadContainer(const Context& context, const ContainerId& id,
+void FakeRuntime::ReadContainer(const Context& context, const ContainerId& id, const SandboxId&,
                                 reactor::Done<sync::ObservedContainer> done) {
   RuntimeModel* model = &host_.model();
   const auto owner = model->OwnerOf(id);

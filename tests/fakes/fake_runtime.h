@@ -110,7 +110,7 @@ class FakeRuntime final : public sync::Runtime, public sync::ImageService {
   void ListAll(const Context&, reactor::Done<sync::RuntimeList>) override;
   void ReadPod(const Context&, const PodUid&, reactor::Done<sync::ObservedPod>) override;
   void ReadSandbox(const Context&, const SandboxId&, reactor::Done<sync::ObservedSandbox>) override;
-  void ReadContainer(const Context&, const ContainerId&,
+  void ReadContainer(const Context&, const ContainerId&, const SandboxId&,
                      reactor::Done<sync::ObservedContainer>) override;
   void RunSandbox(const Context&, const sync::SandboxSpec&, reactor::Done<SandboxId>) override;
   void StopSandbox(const Context&, const SandboxId&, reactor::Done<Unit>) override;

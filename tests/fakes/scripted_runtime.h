@@ -53,7 +53,7 @@ class ScriptedRuntime final : public sync::Runtime {
                    reactor::Done<sync::ObservedSandbox> done) override {
     Refuse(std::move(done));
   }
-  void ReadContainer(const Context&, const ContainerId&,
+  void ReadContainer(const Context&, const ContainerId&, const SandboxId&,
                      reactor::Done<sync::ObservedContainer> done) override {
     Refuse(std::move(done));
   }

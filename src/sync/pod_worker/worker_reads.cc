@@ -65,8 +65,13 @@ Status PodWorker::ReadContainerNow(const ContainerId& id, TimePoint now) {
   ++object_reads_;
   ++timeline_.runtime_calls;
   const Epoch epoch = host_.ports().epochs.Next();  // before the request
+  const ContainerEntry* const mine = ledger_.FindContainer(id);
+  const ObservedContainer* const seen = Observed(id);
+  const SandboxId sandbox = mine != nullptr && !mine->sandbox.empty() ? mine->sandbox
+                            : seen != nullptr                         ? seen->sandbox
+                                                                      : SandboxId();
   host_.ports().runtime.ReadContainer(
-      WorkContext(*op, now, Duration::max()), id,
+      WorkContext(*op, now, Duration::max()), id, sandbox,
       host_.Reply<ObservedContainer>(
           *op, [id, epoch](PodWorker& w, Result<ObservedContainer> answer, TimePoint then) {
             --w.object_reads_;

@@ -97,8 +97,9 @@ class Runtime {
   // One sandbox that was just made: its addresses, which containers are told. kNotFound: it is
   // gone.
   virtual void ReadSandbox(const Context&, const SandboxId&, reactor::Done<ObservedSandbox>) = 0;
-  // One container that there is surely something new about.
-  virtual void ReadContainer(const Context&, const ContainerId&,
+  // One container that there is surely something new about. Who knows its sandbox says so: without
+  // it the runtime has to be asked for that, too.
+  virtual void ReadContainer(const Context&, const ContainerId&, const SandboxId& known_sandbox,
                              reactor::Done<ObservedContainer>) = 0;
 
   virtual void RunSandbox(const Context&, const SandboxSpec&, reactor::Done<SandboxId>) = 0;
