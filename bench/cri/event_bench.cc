@@ -20,7 +20,7 @@ constexpr size_t kEvents = 200'000;
 constexpr double kEventsPerSecondMin = 20'000;
 
 struct Listener final : sync::RuntimeEventsUser {
-  void OnPodHint(const PodUid&) override { ++hints; }
+  void OnPodHint(const sync::PodHint&) override { ++hints; }
   void OnHintsLost() override {}
   void OnStreamState(sync::EventStreamState) override {}
   uint64_t hints = 0;

@@ -31,10 +31,10 @@ class EventStream::Sink final : public rpc::StreamSink<pb::ContainerEventRespons
   }
 
   void OnMessage(pb::ContainerEventResponse& event) override {
-    const std::optional<PodUid> pod = OwnerOf(event);
-    if (pod) {
-      const uint32_t shard = sync::ShardOf(*pod, static_cast<uint32_t>(hints_.size()));
-      return hints_[shard]->Mark(*pod, event.created_at());
+    const std::optional<sync::PodHint> hint = ReadHint(event);
+    if (hint) {
+      const uint32_t shard = sync::ShardOf(hint->pod, static_cast<uint32_t>(hints_.size()));
+      return hints_[shard]->Mark(*hint, event.created_at());
     }
     MarkAll();
   }

@@ -251,6 +251,15 @@ std::optional<PodUid> OwnerOf(const pb::ContainerEventResponse& event) {
   return std::nullopt;
 }
 
+std::optional<sync::PodHint> ReadHint(const pb::ContainerEventResponse& event) {
+  const std::optional<PodUid> pod = OwnerOf(event);
+  if (!pod) return std::nullopt;
+  const bool began = event.container_event_type() == pb::CONTAINER_CREATED_EVENT ||
+                     event.container_event_type() == pb::CONTAINER_STARTED_EVENT;
+  if (!began || event.container_id().empty()) return sync::PodHint(*pod);
+  return sync::PodHint(*pod, event.container_id());
+}
+
 sync::ObservedImage ReadImage(const pb::Image& image) {
   sync::ObservedImage observed = {
       .id = ImageId(image.id()),

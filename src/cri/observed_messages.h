@@ -34,6 +34,7 @@ sync::PodIdentity OwnerOf(const pb::PodSandbox& sandbox);
 sync::PodIdentity OwnerOf(const pb::Container& container);
 // Of an event: nothing when it does not say whose it is.
 std::optional<PodUid> OwnerOf(const pb::ContainerEventResponse& event);
+std::optional<sync::PodHint> ReadHint(const pb::ContainerEventResponse& event);
 
 sync::ObservedImage ReadImage(const pb::Image& image);
 // As the answer to a question for one image: with an id and a size.

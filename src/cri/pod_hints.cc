@@ -24,12 +24,20 @@ PodHints::~PodHints() {
   delete bell_.exchange(nullptr);  // gives its place back
 }
 
+void PodHints::Marks::Add(const sync::PodHint& hint) {
+  if (all) return;
+  const auto [mine, is_new] = pods.emplace(hint.pod, hint);
+  if (!is_new) mine->second.Join(hint);
+  if (pods.size() <= kMarksMax) return;
+  all = true;
+  pods.clear();
+}
+
 void PodHints::Marks::Take(Marks other) {
   events += other.events;
   all = all || other.all;
-  pods.merge(other.pods);
-  if (pods.size() > kMarksMax) all = true;
   if (all) pods.clear();
+  for (const auto& [pod, hint] : other.pods) Add(hint);
   for (const int64_t stamp : other.created_at) {
     if (created_at.size() < kStampsMax) created_at.push_back(stamp);
   }
@@ -51,15 +59,11 @@ void PodHints::Add(Change change) {
   Ring();
 }
 
-void PodHints::Mark(const PodUid& pod, int64_t created_at) {
+void PodHints::Mark(const sync::PodHint& hint, int64_t created_at) {
   Add([&](Marks& marks) {
     ++marks.events;
     if (marks.created_at.size() < kStampsMax) marks.created_at.push_back(created_at);
-    if (marks.all) return;
-    marks.pods.insert(pod);
-    if (marks.pods.size() <= kMarksMax) return;
-    marks.all = true;
-    marks.pods.clear();
+    marks.Add(hint);
   });
 }
 
@@ -135,9 +139,9 @@ void PodHints::TellMarks(const Marks& marks) {
     user_->OnHintsLost();
     return;
   }
-  for (const PodUid& pod : marks.pods) {
+  for (const auto& [pod, hint] : marks.pods) {
     if (user_ == nullptr) return;  // closed by what it was told
-    user_->OnPodHint(pod);
+    user_->OnPodHint(hint);
   }
 }
 

@@ -14,8 +14,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <set>
 #include <vector>
 
 #include "base/ids.h"
@@ -38,7 +38,7 @@ class PodHints : public std::enable_shared_from_this<PodHints> {
   ~PodHints();
 
   // On any thread.
-  void Mark(const PodUid& pod, int64_t created_at);
+  void Mark(const sync::PodHint& hint, int64_t created_at);
   void MarkAll();
 
   // On the shard of the stream. Every change is told; of changes that follow each other quickly the
@@ -50,11 +50,13 @@ class PodHints : public std::enable_shared_from_this<PodHints> {
 
  private:
   struct Marks {
-    std::set<PodUid> pods = {};  // in order, so that what is told does not depend on chance
+    // In order, so that what is told does not depend on chance.
+    std::map<PodUid, sync::PodHint> pods = {};
     bool all = false;
     uint64_t events = 0;
     std::vector<int64_t> created_at = {};
 
+    void Add(const sync::PodHint& hint);
     void Take(Marks other);
   };
 

@@ -310,6 +310,39 @@ TEST(ObservedMessages, AnEventSaysWhoseItIsAsWellAsItCan) {
   EXPECT_EQ(OwnerOf(event), PodUid("of-sandbox"));
 }
 
+TEST(ObservedMessages, AHintNamesWhatWasMadeOrStartedAndNothingElse) {
+  pb::ContainerEventResponse event;
+  EXPECT_FALSE(ReadHint(event));
+  event.mutable_pod_sandbox_status()->mutable_metadata()->set_uid("u");
+  event.set_container_id("c");
+  for (const auto type : {pb::CONTAINER_CREATED_EVENT, pb::CONTAINER_STARTED_EVENT}) {
+    event.set_container_event_type(type);
+    const std::optional<sync::PodHint> hint = ReadHint(event);
+    ASSERT_TRUE(hint);
+    EXPECT_EQ(hint->pod, PodUid("u"));
+    EXPECT_TRUE(hint->only_begun && hint->begun.count("c") == 1);
+  }
+  event.set_container_event_type(pb::CONTAINER_STOPPED_EVENT);
+  EXPECT_FALSE(ReadHint(event)->only_begun);
+  event.set_container_event_type(pb::CONTAINER_STARTED_EVENT);
+  event.clear_container_id();
+  EXPECT_FALSE(ReadHint(event)->only_begun);
+}
+
+TEST(ObservedMessages, JoinedHintsTellOfBothOrOfAnything) {
+  const PodUid uid("u");
+  sync::PodHint hint(uid, "a");
+  hint.Join({uid, "b"});
+  EXPECT_TRUE(hint.only_begun);
+  EXPECT_EQ(hint.begun.size(), 2u);
+  for (size_t i = 0; i < sync::PodHint::kBegunMax; ++i) hint.Join({uid, std::to_string(i)});
+  EXPECT_FALSE(hint.only_begun) << "more than anybody wants to compare";
+  sync::PodHint other(uid, "a");
+  other.Join(uid);
+  EXPECT_FALSE(other.only_begun);
+  EXPECT_TRUE(other.begun.empty());
+}
+
 TEST(ObservedMessages, APodIsSortedWhateverTheRuntimesOrder) {
   sync::ObservedPod pod;
   for (const uint32_t attempt : {1u, 3u, 2u}) {

@@ -44,7 +44,7 @@ struct Listener final : sync::RuntimeEventsUser {
   std::multiset<std::string> hints;
   int lost = 0;
   std::optional<EventStreamState> state;
-  void OnPodHint(const PodUid& pod) override { hints.insert(pod.value()); }
+  void OnPodHint(const sync::PodHint& hint) override { hints.insert(hint.pod.value()); }
   void OnHintsLost() override { ++lost; }
   void OnStreamState(EventStreamState now) override { state = now; }
 };

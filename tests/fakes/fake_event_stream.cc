@@ -12,7 +12,7 @@ constexpr Duration kWatchRuntime = Milliseconds(200);
 FakeEventStream::FakeEventStream(reactor::Loop& loop, FakeRuntimeHost& host, FakeEventFaults faults,
                                  sync::RuntimeEventsUser& user)
     : loop_(loop), host_(host), faults_(faults), user_(user), alive_(std::make_shared<bool>(true)) {
-  subscription_ = host_.model().Subscribe([this](const PodUid& pod) { OnChanged(pod); });
+  subscription_ = host_.model().Subscribe([this](const sync::PodHint& hint) { OnChanged(hint); });
   Arm(host_.Delay(), [this] { TryConnect(); });
 }
 
@@ -58,7 +58,7 @@ void FakeEventStream::Break() {
   if (established()) Set(sync::EventStreamState::kConnecting);
 }
 
-void FakeEventStream::OnChanged(const PodUid& pod) {
+void FakeEventStream::OnChanged(const sync::PodHint& hint) {
   if (!established() || life_ != host_.life()) return;
   const auto below = [this](Duration d) {
     return Duration(
@@ -73,13 +73,13 @@ void FakeEventStream::OnChanged(const PodUid& pod) {
   }
   if (host_.Chance(faults_.broken)) return Arm(Duration::zero(), [this] { Break(); });
   const bool late = host_.Chance(faults_.late);
-  Deliver(pod, below(late ? faults_.late_max : faults_.delay_max));
-  if (host_.Chance(faults_.repeated)) Deliver(pod, below(faults_.delay_max));
+  Deliver(hint, below(late ? faults_.late_max : faults_.delay_max));
+  if (host_.Chance(faults_.repeated)) Deliver(hint, below(faults_.delay_max));
 }
 
-void FakeEventStream::Deliver(const PodUid& pod, Duration delay) {
-  Arm(delay, [this, pod] {
-    if (established()) user_.OnPodHint(pod);
+void FakeEventStream::Deliver(const sync::PodHint& hint, Duration delay) {
+  Arm(delay, [this, hint] {
+    if (established()) user_.OnPodHint(hint);
   });
 }
 

@@ -43,8 +43,8 @@ class FakeEventStream {
  private:
   void Set(sync::EventStreamState state);
   void TryConnect();
-  void OnChanged(const PodUid& pod);
-  void Deliver(const PodUid& pod, Duration delay);
+  void OnChanged(const sync::PodHint& hint);
+  void Deliver(const sync::PodHint& hint, Duration delay);
   void Arm(Duration delay, reactor::Task task);
 
   reactor::Loop& loop_;

@@ -210,7 +210,7 @@ TEST(FakeRuntime, WritesDownAGraceThatGrows) {
 
 class Counting final : public sync::RuntimeEventsUser {
  public:
-  void OnPodHint(const PodUid&) override { ++hints; }
+  void OnPodHint(const sync::PodHint&) override { ++hints; }
   void OnHintsLost() override { ++lost; }
   void OnStreamState(sync::EventStreamState state) override { states.push_back(state); }
   int hints = 0;

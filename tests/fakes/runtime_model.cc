@@ -72,7 +72,7 @@ std::string_view RuntimeRequestName(RuntimeRequest request) {
 RuntimeModel::RuntimeModel(const Clock& clock, Later later)
     : clock_(clock), later_(std::move(later)) {}
 
-uint64_t RuntimeModel::Subscribe(std::function<void(const PodUid&)> changed) {
+uint64_t RuntimeModel::Subscribe(std::function<void(const sync::PodHint&)> changed) {
   subscribers_.emplace(next_, std::move(changed));
   return next_++;
 }
@@ -81,8 +81,8 @@ void RuntimeModel::Violation(std::string what) {
   if (violations_.size() < kViolationsMax) violations_.push_back(std::move(what));
 }
 
-void RuntimeModel::Changed(const PodUid& pod) {
-  for (const auto& [number, changed] : subscribers_) changed(pod);
+void RuntimeModel::Changed(const sync::PodHint& hint) {
+  for (const auto& [number, changed] : subscribers_) changed(hint);
 }
 
 void RuntimeModel::ReadSent(const PodUid& pod) {
@@ -151,7 +151,7 @@ Result<SandboxId> RuntimeModel::RunSandbox(const sync::SandboxSpec& spec) {
     return &entry.second != &sandbox && entry.second.pod.uid == sandbox.pod.uid;
   });
   JudgeReady(sandbox);
-  Changed(spec.pod.uid);
+  Changed({spec.pod.uid, id.value()});
   return id;
 }
 
@@ -240,7 +240,7 @@ Result<ContainerId> RuntimeModel::CreateContainer(const SandboxId& sandbox,
   observed.log_path = spec.log_path;
   kill_at_sent_.erase({spec.pod, spec.name, spec.attempt});  // of another life of the pod
   Did(spec.pod, "create " + spec.name + " " + std::to_string(spec.attempt));
-  Changed(spec.pod);
+  Changed({spec.pod, id.value()});
   return id;
 }
 
@@ -268,7 +268,7 @@ Status RuntimeModel::StartContainer(const ContainerId& id) {
     PlanEnd(id, *behaviour.runs_for, behaviour.exit_code,
             behaviour.exit_code == 0 ? "Completed" : "Error");
   }
-  Changed(container.pod);
+  Changed({container.pod, id.value()});
   return Ok();
 }
 

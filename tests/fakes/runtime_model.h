@@ -22,6 +22,7 @@
 #include "base/unique_function.h"
 #include "sync/ports/image_service.h"
 #include "sync/ports/observed_pod.h"
+#include "sync/ports/runtime.h"
 #include "sync/ports/runtime_spec.h"
 
 namespace denselet::fakes {
@@ -67,7 +68,7 @@ class RuntimeModel {
   // Told of every request at the moment the agent sends it, before the model judges it.
   void set_on_request(std::function<void(const SentRequest&)> f) { on_request_ = std::move(f); }
   // Told of every change, with the pod that changed.
-  uint64_t Subscribe(std::function<void(const PodUid&)> changed);
+  uint64_t Subscribe(std::function<void(const sync::PodHint&)> changed);
   void Unsubscribe(uint64_t subscription) { subscribers_.erase(subscription); }
 
   // Requests, in two steps: what the agent sends is judged when it is sent; what it does happens
@@ -162,7 +163,7 @@ class RuntimeModel {
   };
   using Key = std::tuple<PodUid, std::string, uint32_t>;  // an empty name: the sandbox
 
-  void Changed(const PodUid& pod);
+  void Changed(const sync::PodHint& hint);
   void End(Container& container, int32_t exit_code, std::string reason);
   void PlanEnd(const ContainerId& id, Duration after, int32_t exit_code, std::string reason);
   void CheckRunning(const PodUid& pod, const std::string& name);
@@ -177,7 +178,7 @@ class RuntimeModel {
   Later later_;
   Behave behave_;
   std::function<void(const SentRequest&)> on_request_;
-  std::map<uint64_t, std::function<void(const PodUid&)>> subscribers_;
+  std::map<uint64_t, std::function<void(const sync::PodHint&)>> subscribers_;
   uint64_t next_ = 1;
   std::map<SandboxId, Sandbox> sandboxes_;
   std::map<ContainerId, Container> containers_;

@@ -401,9 +401,9 @@ PodStatuses* PodCore::statuses(uint32_t shard) {
   return parts_[shard] == nullptr ? nullptr : &parts_[shard]->statuses();
 }
 
-Status PodCore::Hint(uint32_t shard, std::vector<PodUid> pods) {
-  return home_->seams.router.Send(shard, [this, shard, pods = std::move(pods)] {
-    if (Part* const part = parts_[shard].get()) part->pods().Hint(pods);
+Status PodCore::Hint(uint32_t shard, std::vector<PodHint> hints) {
+  return home_->seams.router.Send(shard, [this, shard, hints = std::move(hints)] {
+    if (Part* const part = parts_[shard].get()) part->pods().Hint(hints);
   });
 }
 

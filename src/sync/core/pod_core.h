@@ -138,7 +138,7 @@ class PodCore final : private PlegShards,
   struct Home;
 
   // PlegShards, PodShards: on the home shard.
-  Status Hint(uint32_t shard, std::vector<PodUid> pods) override;
+  Status Hint(uint32_t shard, std::vector<PodHint> hints) override;
   Status Listed(uint32_t shard, Epoch epoch, std::vector<ListedPod> pods,
                 UniqueFunction<void(uint64_t)> checked) override;
   Status Wish(uint32_t shard, PodWish wish) override;

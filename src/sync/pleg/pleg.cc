@@ -199,8 +199,10 @@ void Pleg::SetMode(PlegMode mode, std::string why) {
   user_.OnPlegMode(history_.back());
 }
 
-void Pleg::OnPodHint(const PodUid& pod) {
-  hints_[ShardOf(pod, static_cast<uint32_t>(hints_.size()))].insert(pod);
+void Pleg::OnPodHint(const PodHint& hint) {
+  auto& hints = hints_[ShardOf(hint.pod, static_cast<uint32_t>(hints_.size()))];
+  const auto [mine, is_new] = hints.emplace(hint.pod, hint);
+  if (!is_new) mine->second.Join(hint);
   if (std::exchange(flush_posted_, true)) return;
   loop_.Post([this, alive = alive_] {
     if (*alive) FlushHints();
@@ -212,9 +214,11 @@ void Pleg::FlushHints() {
   flush_posted_ = false;
   for (uint32_t i = 0; i < hints_.size(); ++i) {
     if (hints_[i].empty()) continue;
-    std::vector<PodUid> pods(hints_[i].begin(), hints_[i].end());
+    std::vector<PodHint> hints;
+    hints.reserve(hints_[i].size());
+    for (auto& [pod, hint] : hints_[i]) hints.push_back(std::move(hint));
     hints_[i].clear();
-    if (!shards_.Hint(i, std::move(pods))) {
+    if (!shards_.Hint(i, std::move(hints))) {
       metrics_.Counter(PlegMetric::kDiscardEvents).Increment();
       RelistNow();
     }

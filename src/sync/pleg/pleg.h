@@ -18,9 +18,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,7 +70,7 @@ class PlegShards {
  public:
   virtual ~PlegShards() = default;
   // These pods changed, perhaps.
-  virtual Status Hint(uint32_t shard, std::vector<PodUid> pods) = 0;
+  virtual Status Hint(uint32_t shard, std::vector<PodHint> hints) = 0;
   // Its part of a list that was asked for at `epoch`, sorted by uid. `checked` is called on the
   // shard of PLEG with the number of differences that nothing had announced.
   virtual Status Listed(uint32_t shard, Epoch epoch, std::vector<ListedPod> pods,
@@ -111,7 +111,7 @@ class Pleg final : public RuntimeEventsUser {
   MetricSet<PlegMetric>& metrics() { return metrics_; }
 
   // RuntimeEventsUser
-  void OnPodHint(const PodUid& pod) override;
+  void OnPodHint(const PodHint& hint) override;
   void OnHintsLost() override;
   void OnStreamState(EventStreamState state) override;
 
@@ -172,7 +172,7 @@ class Pleg final : public RuntimeEventsUser {
   uint32_t parts_open_ = 0;
   uint64_t list_missed_ = 0;
 
-  std::vector<std::set<PodUid>> hints_;  // by shard, until the end of this turn
+  std::vector<std::map<PodUid, PodHint>> hints_;  // by shard, until the end of this turn
   bool flush_posted_ = false;
   reactor::TimerId timer_ = {};
   std::shared_ptr<bool> alive_;  // shared with answers that come after the end

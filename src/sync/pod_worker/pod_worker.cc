@@ -13,6 +13,9 @@ constexpr Duration kFaultPauseMax = Minutes(5);
 constexpr Duration kFaultForgotten = 2 * kFaultPauseMax;
 // While calls that make something are under way, a hint waits for them, but not longer than this.
 constexpr Duration kHoldHintMax = Seconds(1);
+// That something was begun is mostly the word of these calls, and a look follows them. A thousand
+// pods at once take longer than a second, and would all be read in the middle of it.
+constexpr Duration kHoldBegunMax = Seconds(10);
 
 template <class... F>
 struct Overloaded : F... {
@@ -258,12 +261,48 @@ std::optional<uint32_t> PodWorker::LateSandbox() const {
   return std::max(late.value_or(0), *may_come_.rbegin());
 }
 
-bool PodWorker::HoldHint(TimePoint now) {
+// All that was made or started was looked at later, or so lately that it was seen to be there:
+// objects only go on from there, and their next step has an event of its own. So a late word of our
+// own calls costs no read (invariant 3: content counts where a read has matched it).
+bool PodWorker::HasSeen(const PodHint& hint) const {
+  if (!hint.only_begun) return false;
+  const ObservedPod* const pod = Observe().pod;
+  const auto is_past_start = [](const ObservedContainer& container) {
+    return container.state == ContainerState::kRunning ||
+           container.state == ContainerState::kExited;
+  };
+  return std::ranges::all_of(hint.begun, [&](const std::string& id) {
+    const auto looked_at = [&](const auto& entry) {
+      if (!entry.seen || entry.id.value() != id) return false;
+      if constexpr (requires { entry.seen->exit_code; }) return is_past_start(*entry.seen);
+      return true;
+    };
+    const LedgerView& view = ledger_.view();
+    if (std::ranges::any_of(view.containers, looked_at)) return true;
+    if (std::ranges::any_of(view.sandboxes, looked_at)) return true;
+    if (pod == nullptr) return false;
+    return std::ranges::any_of(pod->containers,
+                               [&](const ObservedContainer& seen) {
+                                 return seen.id.value() == id && is_past_start(seen);
+                               }) ||
+           std::ranges::any_of(pod->sandboxes,
+                               [&](const ObservedSandbox& seen) { return seen.id.value() == id; });
+  });
+}
+
+bool PodWorker::TakeHint(const PodHint& hint, TimePoint now) {
+  if (HasSeen(hint)) return true;
   // While the pod starts, what is announced is mostly what we do; a look follows anyway.
   const bool starts = state_.phase == Phase::kSyncing && !timeline_.over && !ops_.empty();
   if (!ledger_.making() && !starts) return false;
-  if (held_hint_ == 0) held_until_ = After(now, kHoldHintMax);
+  const TimePoint until = After(now, hint.only_begun ? kHoldBegunMax : kHoldHintMax);
+  held_until_ = held_hint_ == 0 ? until : std::min(held_until_, until);
   if (held_until_ <= now) return false;
+  if (held_) {
+    held_->Join(hint);
+  } else {
+    held_ = hint;
+  }
   held_hint_ = host_.ports().epochs.Next();
   host_.WakeAt(pod_id_.uid, held_until_);
   return true;
@@ -406,11 +445,12 @@ void PodWorker::Rest(const Wait& wait, TimePoint now) {
   }
   if (held_hint_ != 0 && (ops_.empty() || held_until_ <= now)) {
     PodReader& reader = host_.ports().reader;
-    if (Observe().epoch <= held_hint_ && !HintIsSettled() &&
+    if (Observe().epoch <= held_hint_ && !(held_ && HasSeen(*held_)) && !HintIsSettled() &&
         !reader.Covers(pod_id_.uid, held_hint_)) {
       reader.Mark(pod_id_.uid);
     }
     held_hint_ = 0;
+    held_.reset();
   }
   if (wait.until != kNever) host_.WakeAt(pod_id_.uid, std::max(wait.until, now));
 }
@@ -434,6 +474,7 @@ void PodWorker::Fail(const Error& error, TimePoint now) {
   facts_.logs = {};
   for (ContainerFacts& facts : facts_.containers) facts.image = {};
   held_hint_ = 0;
+  held_.reset();
   fresh_after_ = host_.ports().epochs.Next();
   const bool again = fault_ && now - fault_->at <= kFaultForgotten;
   const uint32_t count = again ? fault_->count + 1 : 1;

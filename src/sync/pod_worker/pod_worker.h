@@ -126,8 +126,9 @@ class PodWorker {
   void SetProbe(const std::string& container, uint32_t attempt, std::optional<ProbeResult> startup,
                 std::optional<ProbeResult> liveness);
   void OnObserved(TimePoint now);
-  // A hint came. True: the worker sees to it that a read follows; false: read now.
-  bool HoldHint(TimePoint now);
+  // A hint came. True: the worker knows what it tells, or sees to it that a read follows; false:
+  // read now.
+  bool TakeHint(const PodHint& hint, TimePoint now);
 
   void Step(TimePoint now);
 
@@ -190,6 +191,7 @@ class PodWorker {
   DecideInput Input(TimePoint now) const;
   Status Perform(const Action& action, TimePoint now);
   void Rest(const Wait& wait, TimePoint now);
+  bool HasSeen(const PodHint& hint) const;
   bool HintIsSettled() const;
   void RefreshReadState(TimePoint now);
   Status Enter(const EnterPhase& enter, TimePoint now);
@@ -276,7 +278,8 @@ class PodWorker {
   uint32_t mount_failures_ = 0;
   uint32_t release_failures_ = 0;
   uint32_t logs_failures_ = 0;
-  Epoch held_hint_ = 0;
+  std::optional<PodHint> held_;  // what waits for the end of what is under way
+  Epoch held_hint_ = 0;          // when the newest of it came
   TimePoint held_until_ = {};
 
   std::optional<WorkerFault> fault_;

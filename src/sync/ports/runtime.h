@@ -22,7 +22,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/context.h"
@@ -128,8 +130,31 @@ class Runtime {
                     Duration timeout, reactor::Done<ExecResult>) = 0;
 };
 
-// The stream of container events. Events are hints: what they say is that a pod deserves a read,
-// nothing of their content is kept.
+// The stream of container events. Events are hints: what they say is that a pod deserves a read. Of
+// their content one thing is kept: that sandboxes and containers were made or started, and which.
+// Whoever has seen these run since, or end, knows what the events tell.
+struct PodHint {
+  static constexpr size_t kBegunMax = 8;
+
+  // Anything may have changed.
+  PodHint(PodUid changed) : pod(std::move(changed)) {}  // NOLINT: a hint of a pod is one of its uid
+  // Nothing but this object, which was made or started.
+  PodHint(PodUid changed, std::string object)
+      : pod(std::move(changed)), begun({std::move(object)}), only_begun(true) {}
+
+  // Both.
+  void Join(const PodHint& other) {
+    only_begun = only_begun && other.only_begun;
+    if (only_begun) begun.insert(other.begun.begin(), other.begun.end());
+    if (begun.size() > kBegunMax) only_begun = false;
+    if (!only_begun) begun.clear();
+  }
+
+  PodUid pod;
+  std::set<std::string> begun = {};  // ids
+  bool only_begun = false;
+};
+
 enum class EventStreamState : uint8_t {
   kConnecting,   // not there, or lost; tried again for ever, with growing pauses
   kEstablished,  // from now on every change is announced: the list that follows is complete
@@ -139,7 +164,7 @@ enum class EventStreamState : uint8_t {
 class RuntimeEventsUser {
  public:
   // This pod changed. Coalesced: many events may come as one call.
-  virtual void OnPodHint(const PodUid& pod) = 0;
+  virtual void OnPodHint(const PodHint& hint) = 0;
   // Events were lost, or could not be read: any pod may have changed.
   virtual void OnHintsLost() = 0;
   virtual void OnStreamState(EventStreamState state) = 0;

@@ -114,16 +114,17 @@ void PodShard::Leftover(const PodIdentity& pod) {
   StepSoon(pod.uid);
 }
 
-void PodShard::Hint(const std::vector<PodUid>& pods) {
+void PodShard::Hint(const std::vector<PodHint>& hints) {
   const TimePoint now = ports_.loop.Now();
-  for (const PodUid& pod : pods) {
+  for (const PodHint& hint : hints) {
+    const PodUid& pod = hint.pod;
     const auto found = workers_.find(pod);
     if (const StoreFaults& faults = store_.faults_for_tests();
         faults.sandbox_is_all || faults.hints_prove) {
       store_.Hinted(pod, ports_.epochs.Next());
       StepSoon(pod);
     }
-    if (found != workers_.end() && found->second.worker->HoldHint(now)) continue;
+    if (found != workers_.end() && found->second.worker->TakeHint(hint, now)) continue;
     reader_.Mark(pod);
   }
 }

@@ -94,7 +94,7 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   void Leftover(const PodIdentity& pod);
 
   // From PLEG.
-  void Hint(const std::vector<PodUid>& pods);
+  void Hint(const std::vector<PodHint>& hints);
   // Answers with the number of differences that nothing had announced.
   uint64_t Listed(Epoch epoch, const std::vector<ListedPod>& pods);
 

@@ -24,7 +24,7 @@ struct Listener final : sync::RuntimeEventsUser {
   std::set<std::string> hints;
   int lost = 0;
   EventStreamState state = EventStreamState::kConnecting;
-  void OnPodHint(const PodUid& pod) override { hints.insert(pod.value()); }
+  void OnPodHint(const sync::PodHint& hint) override { hints.insert(hint.pod.value()); }
   void OnHintsLost() override { ++lost; }
   void OnStreamState(EventStreamState now) override { state = now; }
 };

@@ -18,7 +18,7 @@ struct Listener final : sync::RuntimeEventsUser {
   int lost = 0;
   std::vector<State> states;
 
-  void OnPodHint(const PodUid& pod) override { hints.insert(pod.value()); }
+  void OnPodHint(const sync::PodHint& hint) override { hints.insert(hint.pod.value()); }
   void OnHintsLost() override { ++lost; }
   void OnStreamState(State state) override { states.push_back(state); }
   State last() const { return states.empty() ? State::kConnecting : states.back(); }

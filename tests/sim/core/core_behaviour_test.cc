@@ -163,6 +163,24 @@ TEST_F(OneShardCoreTest, AOneContainerPodStartsWithFewCalls) {
   EXPECT_EQ(host_.counters().calls["CreateContainer"], 1u);
 }
 
+TEST_F(CoreTest, LateEventsOfOurOwnCallsCostNothing) {
+  options_.events.late = 1;  // each comes when the pod has long been up
+  options_.events.late_max = Seconds(3);
+  Start();
+  TellAll();
+  Run(Seconds(10));
+  ASSERT_EQ(agent_->pleg().mode(), sync::PlegMode::kEventsLead);
+  SimPod& pod = Pod(SimPodKind::kServer, "u1");
+  host_.counters().calls.clear();
+  Tell(pod);
+  Run(Seconds(5));
+  ASSERT_TRUE(Runs(pod));
+  EXPECT_EQ(host_.counters().calls["ReadPod"], 0u);
+  model_.Exit(model_.Read(pod.uid).containers.at(0).id, 1);
+  Run(Seconds(5));
+  EXPECT_GE(host_.counters().calls["ReadPod"], 1u) << "an end is always looked at";
+}
+
 TEST_F(CoreTest, TheWayOfAStartCanBeAsked) {
   Start();
   SimPod& pod = Pod(SimPodKind::kInit, "u1");

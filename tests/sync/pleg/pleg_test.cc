@@ -33,9 +33,11 @@ class PlegTest : public testing::Test, public PlegShards, public PlegUser {
     return host_.counters().calls["ListAll"] - before;
   }
 
-  Status Hint(uint32_t shard, std::vector<PodUid> pods) override {
+  Status Hint(uint32_t shard, std::vector<PodHint> hints) override {
     if (refuse_) return Error(ErrorCode::kOverloaded, "full");
-    for (const PodUid& pod : pods) hints_.push_back(std::to_string(shard) + " " + pod.value());
+    for (const PodHint& hint : hints) {
+      hints_.push_back(std::to_string(shard) + " " + hint.pod.value());
+    }
     ++hint_messages_;
     return Ok();
   }
