@@ -5,7 +5,9 @@
 #include <functional>
 #include <utility>
 
+#include "bench/cri_sim/command_check.h"
 #include "bench/cri_sim/json.h"
+#include "bench/cri_sim/live_socket.h"
 #include "bench/cri_sim/settings_json.h"
 
 namespace denselet::cri_sim {
@@ -145,8 +147,13 @@ std::vector<Sandbox*> Meant(Simulator& simulator, const std::string& pod) {
   return meant;
 }
 
+std::string NoPod(const Json& command) {
+  return Failed(Error(ErrorCode::kNotFound, "no pod is meant by " + command["pod"].ToText()));
+}
+
 std::string SetHealth(Simulator& simulator, const Json& command) {
   const std::vector<Sandbox*> pods = Meant(simulator, command["pod"].Text());
+  if (pods.empty()) return NoPod(command);
   for (Sandbox* sandbox : pods) sandbox->healthy = command["healthy"].Bool(true);
   return Object().Raw("ok", "true").Count("pods", pods.size()).Done();
 }
@@ -156,7 +163,9 @@ std::string EndContainers(Simulator& simulator, const Json& command) {
   const std::string name = command["container"].Text();
   const WallTime now = simulator.world().Now();
   uint64_t ended = 0;
-  for (const Sandbox* sandbox : Meant(simulator, command["pod"].Text())) {
+  const std::vector<Sandbox*> pods = Meant(simulator, command["pod"].Text());
+  if (pods.empty()) return NoPod(command);
+  for (const Sandbox* sandbox : pods) {
     for (Container* container : sandbox->containers) {
       if (container->state != ContainerState::kRunning) continue;
       if (!name.empty() && container->spec.name != name) continue;
@@ -170,6 +179,7 @@ std::string EndContainers(Simulator& simulator, const Json& command) {
 
 std::string EndSandboxes(Simulator& simulator, const Json& command) {
   const std::vector<Sandbox*> pods = Meant(simulator, command["pod"].Text());
+  if (pods.empty()) return NoPod(command);
   for (Sandbox* sandbox : pods) {
     simulator.world().model.StopSandbox(*sandbox, simulator.world().Now());
   }
@@ -282,6 +292,7 @@ Control::Control(reactor::Loop& loop, Simulator& simulator, HostControl& host)
 Control::~Control() = default;
 
 Status Control::Listen(const std::string& path) {
+  if (Status free = CheckNobodyServes(path); !free) return free;
   unlink(path.c_str());
   const Result<net::Address> address = net::Address::Unix(path);
   if (!address) return address.error();
@@ -316,6 +327,7 @@ void Control::Run(std::string_view line, Done done) {
   if (!command || !command->is_object()) {
     return done(Failed(Error(ErrorCode::kInvalid, "a command is a JSON object")));
   }
+  if (const Status known = CheckCommand(*command); !known) return done(Failed(known.error()));
   const std::string name = (*command)["do"].Text();
   if (name == "quit") {
     done(Good());
@@ -325,13 +337,11 @@ void Control::Run(std::string_view line, Done done) {
     const Result<Duration> downtime = ParseDuration((*command)["downtime"].Text("0s"));
     if (!downtime) return done(Failed(downtime.error().With("downtime")));
     const KeepState keep = (*command)["keepState"].Bool(true) ? KeepState::kKeep : KeepState::kLose;
-    return host_.Crash(*downtime, keep, [answer = std::move(done)]() mutable { answer(Good()); });
+    return host_.Crash(*downtime, keep, [answer = std::move(done)](const Status& back) mutable {
+      answer(Applied(back));
+    });
   }
-  const auto found = Commands().find(name);
-  if (found == Commands().end()) {
-    return done(Failed(Error(ErrorCode::kInvalid, "unknown command \"" + name + "\"")));
-  }
-  done(found->second(simulator_, *command));
+  done(Commands().find(name)->second(simulator_, *command));
 }
 
 }  // namespace denselet::cri_sim

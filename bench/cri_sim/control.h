@@ -19,8 +19,9 @@ namespace denselet::cri_sim {
 // What only the host can do.
 class HostControl {
  public:
-  // `done` runs on the shard, when the runtime is back.
-  virtual void Crash(Duration downtime, KeepState keep, reactor::Task done) = 0;
+  // `done` runs on the shard, when the runtime is back, or could not come back.
+  virtual void Crash(Duration downtime, KeepState keep,
+                     UniqueFunction<void(const Status&)> done) = 0;
   virtual void Quit() = 0;
 
  protected:

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "bench/cri_sim/live_socket.h"
+
 namespace denselet::cri_sim {
 namespace {
 
@@ -158,6 +160,7 @@ GrpcServer::GrpcServer(Inbox& inbox, GrpcServerOptions options, void* owner, OnC
 GrpcServer::~GrpcServer() { Stop(); }
 
 Status GrpcServer::Start() {
+  if (Status free = CheckNobodyServes(options_.socket); !free) return free;
   service_ = std::make_unique<Service>(*this);
   grpc::ServerBuilder builder;
   builder.AddListeningPort("unix:" + options_.socket, grpc::InsecureServerCredentials());

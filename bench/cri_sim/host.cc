@@ -132,7 +132,7 @@ void Host::Keep(reactor::Task task) {
 }
 
 // The keeper stops the server, the shard loses state and waits, the keeper starts it again.
-void Host::Crash(Duration downtime, KeepState keep, reactor::Task done) {
+void Host::Crash(Duration downtime, KeepState keep, UniqueFunction<void(const Status&)> done) {
   waiting_for_crash_.push_back(std::move(done));
   if (std::exchange(crashing_, true)) return;  // one that is down crashes no further
   Keep([this, downtime, keep] {
@@ -141,12 +141,11 @@ void Host::Crash(Duration downtime, KeepState keep, reactor::Task done) {
       simulator_->Crash(keep);
       later_->Run(downtime, [this] {
         Keep([this] {
-          if (Status started = server_->Start(); !started) {
-            PrintLine("could not start again: " + started.error().message());
-          }
-          inbox_->Post([this] {
+          const Status started = server_->Start();
+          if (!started) PrintLine("could not start again: " + started.error().message());
+          inbox_->Post([this, started] {
             crashing_ = false;
-            for (reactor::Task& one : std::exchange(waiting_for_crash_, {})) one();
+            for (auto& one : std::exchange(waiting_for_crash_, {})) one(started);
           });
         });
       });

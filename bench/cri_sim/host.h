@@ -58,7 +58,7 @@ class Host final : private HostControl {
   void RunKeeper();
   void Keep(reactor::Task task);
 
-  void Crash(Duration downtime, KeepState keep, reactor::Task done) override;
+  void Crash(Duration downtime, KeepState keep, UniqueFunction<void(const Status&)> done) override;
   void Quit() override { RequestQuit(); }
 
   const HostOptions options_;
@@ -73,7 +73,7 @@ class Host final : private HostControl {
   std::unique_ptr<Control> control_;
   std::unique_ptr<Later> later_;
   bool crashing_ = false;
-  std::vector<reactor::Task> waiting_for_crash_;
+  std::vector<UniqueFunction<void(const Status&)>> waiting_for_crash_;
   // On the keeper's thread, which may block:
   std::unique_ptr<GrpcServer> server_;
   std::mutex mutex_;

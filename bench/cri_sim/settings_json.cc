@@ -5,6 +5,7 @@
 #include <map>
 
 #include "bench/cri_sim/call.h"
+#include "bench/cri_sim/command_check.h"
 #include "bench/cri_sim/images.h"
 #include "bench/cri_sim/json.h"
 #include "kube/api/codec/yaml.h"
@@ -49,6 +50,7 @@ Setter SetText(std::string& into) {
 }
 Setter SetLatency(Latency& into) {
   return [&into](const Json& value) -> Status {
+    if (!value.is_text()) return Wrong("a latency in quotes, with its unit", value);
     const Result<Latency> latency = ParseLatency(value.Text());
     if (!latency) return latency.error();
     into = *latency;
@@ -145,6 +147,9 @@ Status ApplyAll(const Json& json, Settings& settings, std::vector<TimedCommand>*
       {"methods", [&](const Json& methods) {
          return methods.ForEachMember([&](const std::string& name, const Json& value) {
            // An empty object takes the faults of a method away.
+           if (!IsMethodName(name)) {
+             return Status(Error(ErrorCode::kInvalid, "no method \"" + name + "\" in CRI"));
+           }
            if (value.is_object() && value.size() == 0) {
              settings.methods.erase(name);
              return Ok();
@@ -156,7 +161,8 @@ Status ApplyAll(const Json& json, Settings& settings, std::vector<TimedCommand>*
     setters["at"] = [commands](const Json& list) {
       return list.ForEachItem([&](const Json& item) -> Status {
         const Result<Duration> at = ParseDuration(item["after"].Text());
-        if (!at) return at.error().With("after");
+        if (!at) return Wrong("a duration", item["after"]).With("after");
+        if (Status known = CheckCommand(item); !known) return known;
         commands->push_back({*at, item.ToText()});
         return Ok();
       });

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "bench/cri_sim/ask.h"
+#include "bench/cri_sim/command_check.h"
 #include "tests/bench/cri_sim/host_fixture.h"
 
 namespace denselet::cri_sim {
@@ -27,6 +28,7 @@ TEST_F(HostTest, EveryCallOfTheServicesIsKnown) {
       const auto* const methods = file->FindServiceByName(service);
       for (int i = 0; i < methods->method_count(); ++i) {
         EXPECT_TRUE(simulator.Knows(methods->method(i)->name())) << methods->method(i)->name();
+        EXPECT_TRUE(IsMethodName(methods->method(i)->name())) << methods->method(i)->name();
       }
     }
   });
@@ -186,12 +188,30 @@ TEST_F(HostTest, TheControlAnswersOverItsSocket) {
   EXPECT_THAT(*Ask(folder_ + "/c", R"({"do":"state"})"), HasSubstr("\"containersRunning\":6,"));
   EXPECT_THAT(*Ask(folder_ + "/c", R"({"do":"fly"})"), HasSubstr("unknown command"));
   EXPECT_THAT(*Ask(folder_ + "/c", "nonsense"), HasSubstr("\"ok\":false"));
+  EXPECT_THAT(*Ask(folder_ + "/c", R"({"do":"crash","downtim":"5s"})"),
+              HasSubstr(R"(unknown member \"downtim\" of crash)"));
+  EXPECT_THAT(*Ask(folder_ + "/c", R"({"do":"exit","pod":"nope"})"), HasSubstr("no pod is meant"));
+  EXPECT_THAT(*Ask(folder_ + "/c", R"({"do":"set","settings":{"methods":{"Versoin":{}}}})"),
+              HasSubstr(R"(no method \"Versoin\")"));
   cri::VersionRequest request;
   cri::VersionResponse response;
   ASSERT_TRUE(Call(&Stub::Version, request, response).ok());
   EXPECT_EQ(response.version(), "0.1.0");
   EXPECT_THAT(*Ask(folder_ + "/c", R"({"do":"counters"})"),
               HasSubstr(R"("Version":{"calls":1,"errors":0)"));
+}
+
+TEST_F(HostTest, ASecondOneDoesNotTakeTheSocketOfTheFirst) {
+  Start();
+  HostOptions options;
+  options.socket = folder_ + "/s";
+  options.identity.image_folder = folder_;
+  const auto second = Host::Start(std::move(options));
+  ASSERT_FALSE(second);
+  EXPECT_THAT(second.error().message(), HasSubstr("somebody serves on"));
+  cri::VersionRequest request;
+  cri::VersionResponse response;
+  EXPECT_TRUE(Call(&Stub::Version, request, response).ok());
 }
 
 }  // namespace

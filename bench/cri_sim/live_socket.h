@@ -1,0 +1,31 @@
+// A socket's file may be left over from one that is gone, or be somebody's who still serves.
+#pragma once
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cstring>
+#include <string>
+
+#include "base/result.h"
+#include "reactor/unique_fd.h"
+
+namespace denselet::cri_sim {
+
+// Fails when somebody serves there: to take its place would leave it unreachable.
+inline Status CheckNobodyServes(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) {
+    return Error(ErrorCode::kInvalid, "the path of the socket is too long: " + path);
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  const reactor::UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd) return Ok();
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    return Ok();
+  }
+  return Error(ErrorCode::kAlreadyExists, "somebody serves on " + path + " already");
+}
+
+}  // namespace denselet::cri_sim
