@@ -36,8 +36,9 @@ struct AgentNodeOptions {
   std::string kubeconfig = {};  // its text; empty: the node stands alone
 };
 
-// Both processes end with it, or with us. Whatever does not come about in time ends the benchmark
-// with a message and the last lines of the agent's log.
+// Both processes end with it, or with us; what they wrote is removed by RemoveFolders. Whatever
+// does not come about in time ends the benchmark with a message and the last lines of the agent's
+// log.
 class AgentNode {
  public:
   AgentNode(const SyncPrograms& programs, AgentNodeOptions options);
@@ -80,9 +81,13 @@ class AgentNode {
   const SyncPrograms programs_;
   const AgentNodeOptions options_;
   const std::string folder_;
+  const std::string disk_folder_;  // of the journal, whose syncs are to cost what they cost
   std::unique_ptr<Child> runtime_;
   std::unique_ptr<Child> agent_;
 };
+
+// What all nodes so far have left.
+void RemoveFolders();
 
 uint64_t Sum(const std::map<std::string, uint64_t>& calls);
 double ToSeconds(Duration time);

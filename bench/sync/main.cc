@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/sync/agent_node.h"
 #include "bench/sync/benches.h"
 
 // bench_sync FOLDER DENSELET CRI_SIM [PART]: one of evented, relist, many, patches, decide; else
@@ -22,6 +23,7 @@ int main(int argc, char** argv) {
   if (wanted("many")) BenchRelisting(programs, 10 * kSyncPods, report);
   if (wanted("patches")) BenchPatches(programs, report);
   if (wanted("decide")) BenchDecide(report);
+  RemoveFolders();
   report.Print();
   if (report.missed()) std::puts("Some goals were missed; bench/README.md says why.");
   return report.Write(argv[1]) ? 0 : 1;
