@@ -91,6 +91,14 @@ constexpr Mutation kMutations[] = {
      [](CoreAgent& a) {
        OnShards(a, [](sync::PodShard& s) { s.faults_for_tests().orphans_at_once = true; });
      }},
+    {"keep-all-dead-containers", 0,
+     [](CoreAgent& a) {
+       OnShards(a, [](sync::PodShard& s) {
+         sync::NodeFacts node = s.ports().node;
+         node.keep = {.per_container_max = -1};
+         s.SetNode(node);
+       });
+     }},
     {"forget-what-was-told", 0,
      [](CoreAgent& a) { OnStatuses(a, [](auto& faults) { faults.forget_before = true; }); }},
     {"finish-early", 0,
