@@ -111,6 +111,10 @@ class PodCore::Part final : public PodShardUser {
     words_.push_back({pod, Word::kGone, whose});
     TellHome();
   }
+  void OnPodUnwished(const PodIdentity& pod) override {
+    words_.push_back({pod, Word::kUnwished, Whose::kNobodys});
+    TellHome();
+  }
   void OnPodHeldBack(const PodIdentity& pod, const kube::PodRef& wish) override {
     user_.OnPodHeldBack(pod, wish);
     OnPodEvent({.object = {.kind = "Pod",
@@ -134,7 +138,7 @@ class PodCore::Part final : public PodShardUser {
   }
 
  private:
-  enum class Word : uint8_t { kStopped, kGone };
+  enum class Word : uint8_t { kStopped, kGone, kUnwished };
   struct Untold {
     PodIdentity pod;
     Word word;
@@ -148,6 +152,7 @@ class PodCore::Part final : public PodShardUser {
         if (untold.word == Word::kStopped) {
           return core.OnPodStopped(untold.pod.uid, untold.whose);
         }
+        if (untold.word == Word::kUnwished) return core.OnPodUnwished(untold.pod.uid);
         core.OnPodGone(untold.pod, untold.whose);
       });
       if (!sent) break;
@@ -438,6 +443,16 @@ Status PodCore::SourcesReady(uint32_t shard) {
   if (sent) home_->ready.insert(shard);
   if (home_->ready.size() == shards() && home_->housekeeper) home_->housekeeper->Start();
   return sent;
+}
+
+// One whose wish is on its way gets its worker by that. A refusal is no loss: the shard asks again.
+void PodCore::OnPodUnwished(const PodUid& pod) {
+  if (IsKnown(pod)) return;
+  const uint32_t shard = ShardOf(pod, shards());
+  const Status sent = home_->seams.router.Send(shard, [this, shard, pod] {
+    if (Part* const part = parts_[shard].get()) part->pods().AdoptOrphan(pod);
+  });
+  static_cast<void>(sent);
 }
 
 bool PodCore::IsKnown(const PodUid& pod) const {

@@ -154,6 +154,7 @@ class PodCore final : private PlegShards,
   void MakeDeadBound();
   void TellStatusNode();
   void OnPodStopped(const PodUid& pod, Whose whose);
+  void OnPodUnwished(const PodUid& pod);
   void OnPodGone(const PodIdentity& pod, Whose whose);
 
   const PodCoreOptions options_;

@@ -8,6 +8,7 @@ namespace {
 
 // Longer than any runtime takes to make a sandbox that nobody waits for any more.
 constexpr Duration kLateSandboxMax = Minutes(10);
+constexpr Duration kAskOfUnwished = Seconds(10);
 
 }  // namespace
 
@@ -36,6 +37,7 @@ PodShard::PodShard(const PodShardPorts& ports, const PodShardOptions& options, P
 PodShard::~PodShard() {
   *alive_ = false;
   for (auto& [uid, slot] : workers_) ports_.loop.Disarm(slot.timer);
+  ports_.loop.Disarm(unwished_timer_);
   // Workers give their calls up as they go, and look into the table for that.
   const std::map<PodUid, Slot> last = std::exchange(workers_, {});
 }
@@ -88,7 +90,8 @@ void PodShard::SourcesReady() {
   for (const PodUid& pod : store_.Pods()) LookForOrphan(pod);
 }
 
-// The runtime has it, and every source has had its say: nobody wishes it.
+// The runtime has it, and every source has had its say. But a wish may still wait for its
+// admission, when a sandbox of an agent before this one turns up late.
 void PodShard::LookForOrphan(const PodUid& pod) {
   if (workers_.count(pod) != 0 || held_back_.count(pod) != 0) return;
   const StoredPod* stored = store_.Find(pod);
@@ -97,7 +100,24 @@ void PodShard::LookForOrphan(const PodUid& pod) {
     reader_.Drop(pod);
     return store_.Forget(pod, ports_.epochs.Next());
   }
-  if (!sources_ready_ && !faults_.orphans_at_once) return;
+  if (faults_.orphans_at_once) return AdoptOrphan(pod);
+  if (!sources_ready_ || !unwished_.insert(pod).second) return;
+  user_.OnPodUnwished(stored->pod.pod);
+  if (unwished_timer_ != reactor::TimerId{}) return;
+  unwished_timer_ =
+      ports_.loop.Arm(After(ports_.loop.Now(), kAskOfUnwished), [this] { AskOfUnwished(); });
+}
+
+void PodShard::AskOfUnwished() {
+  unwished_timer_ = {};
+  for (const PodUid& pod : std::exchange(unwished_, {})) LookForOrphan(pod);
+}
+
+void PodShard::AdoptOrphan(const PodUid& pod) {
+  unwished_.erase(pod);
+  if (workers_.count(pod) != 0 || held_back_.count(pod) != 0) return;
+  const StoredPod* const stored = store_.Find(pod);
+  if (stored == nullptr || stored->read == 0 || stored->pod.empty()) return;
   Slot& slot = MakeWorker(stored->pod.pod, ports_.epochs.Next());
   slot.worker->AdoptOrphan(stored->pod, ports_.loop.Now());
   StepSoon(pod);

@@ -54,6 +54,9 @@ class PodShardUser {
     static_cast<void>(pod);
     static_cast<void>(wish);
   }
+  // The runtime has it and no wish for it came here: AdoptOrphan, if none is on its way. Told again
+  // every few seconds as long as that is so.
+  virtual void OnPodUnwished(const PodIdentity& pod) { static_cast<void>(pod); }
   // For people.
   virtual void OnPodEvent(ObjectEvent event) { static_cast<void>(event); }
   // Each decision, before it is begun; many a turn. For those who count.
@@ -89,6 +92,8 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   void Update(const PodWish& wish);
   // The sources that matter have told all they have: what the runtime has beyond that is an orphan.
   void SourcesReady();
+  // No source wishes it: what the runtime has of it goes.
+  void AdoptOrphan(const PodUid& pod);
 
   // From the housekeeping: the disk has something of this pod, which no source told of.
   void Leftover(const PodIdentity& pod);
@@ -172,6 +177,7 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   Slot& MakeWorker(const PodIdentity& pod, Epoch fresh_after);
   void Begin(const PodWish& wish);
   void LookForOrphan(const PodUid& pod);
+  void AskOfUnwished();
   void Turn();
   bool StepNext(WorkClass work_class);
   void Collect(const PodUid& pod);
@@ -189,6 +195,9 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   std::map<PodUid, Slot> workers_;
   std::map<PodUid, PodWish> held_back_;
   std::set<PodUid> leftovers_;  // of those with a worker
+  // The runtime has them, and no wish came: whether one is on its way is asked.
+  std::set<PodUid> unwished_;
+  reactor::TimerId unwished_timer_ = {};
   // Of pods that are gone: sandboxes whose making was given up and may still come to an end.
   // Forgotten after kLateSandboxMax.
   std::map<PodUid, LateSandbox> late_sandboxes_;

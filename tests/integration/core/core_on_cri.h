@@ -15,6 +15,7 @@
 #include "cri/event_stream.h"
 #include "managers/hooks/hook_runner.h"
 #include "managers/poddirs/pod_directories.h"
+#include "managers/poddirs/pod_leftovers.h"
 #include "reactor/blocking_pool.h"
 #include "reactor/pool_file_system.h"
 #include "sync/core/pod_core.h"
@@ -47,11 +48,13 @@ class CoreOnCri final : private sync::PodShardUser,
         directories_(
             shard.loop(), files,
             {.root_folder = options.folder + "/data", .logs_folder = options.folder + "/logs"}),
+        leftovers_(files, {.root_folder = options.folder + "/data",
+                           .logs_folder = options.folder + "/logs"}),
         specs_(SpecNode(options)),
         core_(1, CoreOptions(options)),
         loop_(shard.loop()) {
     core_.OpenHome({shard.loop(), random, log, router_, cri_.runtime(), cri_.images(), files,
-                    static_cast<sync::NodeFetcher&>(*this)});
+                    static_cast<sync::NodeFetcher&>(*this), leftovers_});
     core_.OpenShard(
         0, {shard.loop(), random, log, router_, cri_.runtime(), directories_, hooks_, specs_},
         static_cast<sync::PodShardUser&>(*this));
@@ -159,6 +162,7 @@ class CoreOnCri final : private sync::PodShardUser,
   cri::CriShard cri_;
   managers::HookRunner hooks_;
   managers::PodDirectories directories_;
+  managers::PodLeftoverFinder leftovers_;
   sync::PodSpecBuilder specs_;
   sync::PodCore core_;
   reactor::Loop& loop_;
