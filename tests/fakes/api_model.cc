@@ -93,6 +93,11 @@ void ApiModel::Record(Change change) {
   for (auto& [id, changed] : subscriptions_) changed();
 }
 
+ApiModel::LastChange ApiModel::last_change() const {
+  const Change& last = history_.back();
+  return {last.key.first, last.key.second, last.after, last.deleted};
+}
+
 uint64_t ApiModel::Subscribe(UniqueFunction<void()> changed) {
   subscriptions_.emplace(next_subscription_, std::move(changed));
   return next_subscription_++;

@@ -111,12 +111,22 @@ class ApiModel {
   // Without validation. False: there is no such object.
   bool Edit(const kube::Resource& resource, const ObjectRef& object,
             const std::function<void(AnyObject&)>& edit);
+  // As it is, with its uid, and with the next version.
+  void Put(const kube::Resource& resource, AnyObject object);
   // The state that a follower of it must have: name to version.
   std::map<ObjectRef, std::string> Versions(const ListQuery& query) const;
 
   // `changed` is called inside of what changes something.
   uint64_t Subscribe(UniqueFunction<void()> changed);
   void Unsubscribe(uint64_t subscription) { subscriptions_.erase(subscription); }
+  // For who was told: the change that was made last. Valid until the next one.
+  struct LastChange {
+    std::string_view resource;  // its qualified name
+    const ObjectRef& object;
+    const std::string& after;  // deleted: its last state
+    bool deleted;
+  };
+  LastChange last_change() const;
 
  private:
   using Key = std::pair<std::string, ObjectRef>;  // the resource's qualified name first

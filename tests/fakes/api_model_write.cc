@@ -342,6 +342,11 @@ ModelAnswer ApiModel::DeleteCollection(const ApiRequest& request, WallTime now) 
   return list.ToAnswer(request.resource);
 }
 
+void ApiModel::Put(const Resource& resource, AnyObject object) {
+  const ObjectRef name{object.meta().namespace_(), object.meta().name()};
+  Store({QualifiedName(resource), name}, std::move(object));
+}
+
 bool ApiModel::Edit(const Resource& resource, const ObjectRef& object,
                     const std::function<void(AnyObject&)>& edit) {
   const std::string wire = Find(resource, object);

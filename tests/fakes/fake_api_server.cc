@@ -43,7 +43,18 @@ class FakeApiServer::Call final : public reactor::Deletable {
     });
     Wait(server_.Delay());
   }
+  // One that nobody waits for.
+  Call(FakeApiServer& server, uint64_t number, Duration arrives, sync::ApiRequest request)
+      : server_(server), number_(number), request_(std::move(request)) {
+    context_ = context_.WithTimeout(Now(), arrives + kTimeout);
+    Wait(arrives);
+  }
   ~Call() override { server_.loop_.Disarm(timer_); }
+
+  void Abandon() {
+    cancelled_.Forget();
+    done_ = nullptr;
+  }
 
  private:
   TimePoint Now() const { return server_.loop_.Now(); }
@@ -71,6 +82,12 @@ class FakeApiServer::Call final : public reactor::Deletable {
     if (!server_.up_) return Wait(kReconnect);
     if (server_.Chance(server_.faults_.lost_request)) {
       answer_ = Error(ErrorCode::kUnavailable, "the connection was lost");
+      return Wait(server_.Delay());
+    }
+    if (done_ && request_.verb != sync::ApiVerb::kGet &&
+        server_.Chance(server_.faults_.late_request)) {
+      server_.SendLate(request_);
+      answer_ = Error(ErrorCode::kUnknownOutcome, "the connection was lost");
       return Wait(server_.Delay());
     }
     ++server_.counters_.requests;
@@ -102,7 +119,7 @@ class FakeApiServer::Call final : public reactor::Deletable {
     const auto found = server_.calls_.find(number_);
     server_.loop_.DeferDelete(std::move(found->second));
     server_.calls_.erase(found);
-    done(std::move(result));
+    if (done) done(std::move(result));
   }
 
   FakeApiServer& server_;
@@ -139,6 +156,18 @@ void FakeApiServer::Send(const Context& context, sync::ApiRequest request,
   const uint64_t number = next_call_++;
   calls_.emplace(
       number, std::make_unique<Call>(*this, number, context, std::move(request), std::move(done)));
+}
+
+// Not lost a second time.
+void FakeApiServer::SendLate(sync::ApiRequest request) {
+  const auto late = Duration(
+      static_cast<int64_t>(random_.Below(static_cast<uint64_t>(faults_.late_max.count()) + 1)));
+  const uint64_t number = next_call_++;
+  calls_.emplace(number, std::make_unique<Call>(*this, number, late, std::move(request)));
+}
+
+void FakeApiServer::Abandon() {
+  for (auto& [number, call] : calls_) call->Abandon();
 }
 
 std::unique_ptr<sync::ListWatch> FakeApiServer::Follow(sync::ListWatchSpec spec,

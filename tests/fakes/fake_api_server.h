@@ -25,8 +25,11 @@ struct FakeApiFaults {
   // Of each way; uniform between them.
   Duration delay_min = Microseconds(200);
   Duration delay_max = Milliseconds(5);
-  double lost_request = 0;   // kUnavailable; nothing was done
-  double lost_answer = 0;    // it was done, but nobody knows: kUnknownOutcome
+  double lost_request = 0;  // kUnavailable; nothing was done
+  double lost_answer = 0;   // it was done, but nobody knows: kUnknownOutcome
+  // Its caller hears kUnknownOutcome soon; it arrives later than that.
+  double late_request = 0;
+  Duration late_max = Seconds(20);
   double broken_watch = 0;   // of each change that is told: the watch breaks instead
   double repeated_list = 0;  // of each broken watch: it starts from a list
 };
@@ -42,6 +45,9 @@ class FakeApiServer final : public sync::ApiServer {
                                           sync::ListWatchUser& user) override;
 
   FakeApiFaults& faults() { return faults_; }
+  // Who asked is no more, without a word: what is under way arrives all the same, and is answered
+  // to nobody.
+  void Abandon();
   // Down: requests wait until it is up or their time is over, watches break.
   void Crash();
   void Start();
@@ -60,6 +66,7 @@ class FakeApiServer final : public sync::ApiServer {
   class FakeListWatch;
 
   Duration Delay();
+  void SendLate(sync::ApiRequest request);
   bool Chance(double chance) { return chance > 0 && random_.Unit() < chance; }
 
   reactor::Loop& loop_;
