@@ -18,6 +18,7 @@ NodeSide::NodeSide(NodeSideSeams seams, NodeSideOptions options)
     : seams_(std::move(seams)),
       options_(std::move(options)),
       logged_events_(seams_.log),
+      wishes_(seams_.pods, seams_.reports),
       sources_(seams_.loop, seams_.log, {.configured = SourcesOf(options_)}, *this) {
   if (options_.pod_files) {
     pod_files_ = std::make_unique<managers::FileSource>(seams_.loop, seams_.files, seams_.watcher,
@@ -58,8 +59,7 @@ sync::EventRecorder& NodeSide::recorder() {
 
 // PodSources has them and logs them.
 void NodeSide::OnPodChanges(sync::SourceKind source, std::span<const sync::PodChange> changes) {
-  if (seams_.reports != nullptr) seams_.reports->OnPodChanges(changes);
-  if (seams_.pods != nullptr) seams_.pods->OnPodChanges(source, changes);
+  wishes_.OnPodChanges(source, changes);
 }
 
 void NodeSide::OnPodRefused(sync::SourceKind source, const sync::RefusedPod& refused) {
@@ -78,12 +78,7 @@ void NodeSide::OnPodRefused(sync::SourceKind source, const sync::RefusedPod& ref
 }
 
 // Both are logged there, too; what depends on a source asks PodSources.
-void NodeSide::OnSourceReady(sync::SourceKind source) {
-  if (seams_.pods != nullptr) seams_.pods->OnSourceReady(source);
-  if (seams_.reports != nullptr) seams_.reports->OnSourceReady();
-}
-void NodeSide::OnSourceLate(sync::SourceKind source) {
-  if (seams_.pods != nullptr) seams_.pods->OnSourceLate(source);
-}
+void NodeSide::OnSourceReady(sync::SourceKind source) { wishes_.OnSourceReady(source); }
+void NodeSide::OnSourceLate(sync::SourceKind source) { wishes_.OnSourceLate(source); }
 
 }  // namespace denselet::app

@@ -15,6 +15,7 @@
 
 #include "app/agent/logged_events.h"
 #include "app/agent/pod_reports.h"
+#include "app/agent/wish_fan_out.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "managers/events/event_sender.h"
@@ -86,6 +87,7 @@ class NodeSide final : private sync::DesiredPodsUser {
   NodeSideSeams seams_;
   const NodeSideOptions options_;
   LoggedEvents logged_events_;
+  WishFanOut wishes_;
   sync::PodSources sources_;
   std::unique_ptr<events::EventSender> events_;
   std::unique_ptr<node::NodeManager> node_;

@@ -65,7 +65,9 @@ class PodReports final : public sync::PodStatusSink {
 
   // Null before Join.
   const managers::StatusManager* statuses() const { return statuses_.get(); }
+  managers::StatusManager* statuses_for_tests() { return statuses_.get(); }
   const sync::MirrorKeeper* mirrors() const { return mirrors_.get(); }
+  sync::MirrorKeeper* mirrors_for_tests() { return mirrors_.get(); }
 
  private:
   PodReportsSeams seams_;
