@@ -153,10 +153,18 @@ kube::PodRef StatusManager::ShownOf(const Entry& entry) const {
   return its_own ? found->second : kube::PodRef();
 }
 
+// A mirror that was there before us shows more than we can know. The pod's shard is told of it, and
+// soon sends a status that goes on from there.
+bool StatusManager::GoesOnFrom(const Entry& entry, const kube::core::Pod& shown) {
+  return !entry.is_static || !shown.status().has_starttime() ||
+         entry.wanted.mirror == shown.metadata().uid() || entry.taken_for == shown.metadata().uid();
+}
+
 Result<StatusManager::Work> StatusManager::Plan(const Entry& entry,
                                                 const kube::PodAtRest& shown) const {
   auto pod = shown.Parse();
   if (!pod) return pod.error().With("read pod of the API server");
+  if (!GoesOnFrom(entry, **pod)) return Work{.kind = Work::Kind::kNotYet};
   PodStatus ours;
   if (!ours.ParseFromString(entry.wanted.status)) {
     return Error(ErrorCode::kBug, "the status is no status");
@@ -206,8 +214,9 @@ void StatusManager::Judge(const PodUid& pod, Entry& entry) {
     LeaveLine(pod, entry);
     return Rest(entry);  // a newer status or object may do better
   }
-  if (work->kind != Work::Kind::kPatch) Settle(pod, entry);
-  if (work->kind == Work::Kind::kNothing) {
+  const bool nothing = work->kind == Work::Kind::kNothing || work->kind == Work::Kind::kNotYet;
+  if (work->kind == Work::Kind::kNothing || work->kind == Work::Kind::kDelete) Settle(pod, entry);
+  if (nothing) {
     entry.failures = 0;
     LeaveLine(pod, entry);
     return Rest(entry);

@@ -34,6 +34,7 @@
 #include "base/metrics.h"
 #include "base/random.h"
 #include "base/time.h"
+#include "kube/api/fwd.h"
 #include "kube/api/pod/pod_at_rest.h"
 #include "managers/status/merge_status.h"
 #include "managers/status/status_metrics.h"
@@ -131,13 +132,16 @@ class StatusManager final : public sync::PodStatusSink {
 
   // What there is to do about a pod.
   struct Work {
-    enum class Kind : uint8_t { kNothing, kPatch, kDelete } kind = Kind::kNothing;
+    // kNotYet: a status will come that may be sent.
+    enum class Kind : uint8_t { kNothing, kNotYet, kPatch, kDelete } kind = Kind::kNothing;
     Urgency urgency = Urgency::kNormal;
     std::string patch = {};
   };
 
   // Empty: the API server has no object for its status.
   kube::PodRef ShownOf(const Entry& entry) const;
+  // Its status goes on from what `shown` has, or there is nothing yet.
+  static bool GoesOnFrom(const Entry& entry, const kube::core::Pod& shown);
   // True: it is news.
   bool Show(const kube::PodRef& pod);
   Result<Work> Plan(const Entry& entry, const kube::PodAtRest& shown) const;

@@ -36,7 +36,9 @@ bool IsSilence(ErrorCode code) {
 void StatusManager::Send(const PodUid& pod, Entry& entry) {
   const kube::PodRef shown = ShownOf(entry);
   Result<Work> work = shown ? Plan(entry, *shown) : Result<Work>(Work{});
-  if (!work || work->kind == Work::Kind::kNothing) return Judge(pod, entry);
+  if (!work || work->kind == Work::Kind::kNothing || work->kind == Work::Kind::kNotYet) {
+    return Judge(pod, entry);
+  }
   entry.held_since.reset();
   entry.urgency = work->urgency;
   entry.based_on = std::string(shown->hot().resource_version);

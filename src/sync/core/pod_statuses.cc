@@ -43,11 +43,21 @@ bool Runs(const ObservedPod& seen) {
   });
 }
 
+// What had ended before us has ended in its own way; what ended since keeps when it began.
+std::string GoingOnFrom(const core::PodStatus& shown, const std::string& ours, Finished finished) {
+  Result<core::PodStatus> last = Parse(ours);
+  if (finished == Finished::kNo || !last || IsTerminalPhase(shown.phase())) {
+    return kube::EncodeWire(shown);
+  }
+  *last->mutable_starttime() = shown.starttime();
+  return kube::EncodeWire(*last);
+}
+
 }  // namespace
 
 PodStatuses::PodStatuses(reactor::Loop& loop, const Logger& log, PodShard& pods,
                          PodStatusSink& sink)
-    : loop_(loop), log_(log), pods_(pods), sink_(sink) {}
+    : loop_(loop), log_(log), pods_(pods), sink_(sink), scratch_(std::make_unique<core::Pod>()) {}
 
 PodStatuses::~PodStatuses() { *alive_ = false; }
 
@@ -59,21 +69,39 @@ void PodStatuses::SetNode(const StatusNode& node) {
 
 void PodStatuses::Changed(const PodUid& pod) { LineUp(pod, kept_[pod]); }
 
+// A static pod may come back under its uid while its mirror is still there: its status goes on from
+// what that shows.
 void PodStatuses::Gone(const PodUid& pod) {
-  if (kept_.erase(pod) != 0) sink_.Forget(pod);
+  const auto found = kept_.find(pod);
+  if (found == kept_.end()) return;
+  Kept& kept = found->second;
+  if (kept.mirror.empty()) {
+    kept_.erase(found);
+  } else {
+    const Result<core::PodStatus> last = Parse(kept.status);
+    const bool goes_on = last && !IsTerminalPhase(last->phase());
+    kept = {.status = goes_on ? std::move(kept.status) : "",
+            .mirror = kept.mirror,
+            .mirror_seen = true};
+  }
+  sink_.Forget(pod);
 }
 
 void PodStatuses::SetMirror(const PodUid& static_pod, const kube::PodRef& mirror) {
   if (!mirror) {
-    if (pods_.Find(static_pod) == nullptr) kept_.erase(static_pod);
+    const auto found = kept_.find(static_pod);
+    if (found == kept_.end()) return;
+    found->second.mirror.clear();
+    if (pods_.Find(static_pod) == nullptr) kept_.erase(found);
     return;
   }
   Kept& kept = kept_[static_pod];
-  if (std::exchange(kept.mirror_seen, true)) return;
+  kept.mirror = std::string(mirror->hot().uid);
+  LineUp(static_pod, kept);
+  if (std::exchange(kept.mirror_seen, true)) return;  // one that was made since shows what we told
   const Result<std::unique_ptr<core::Pod>> shown = mirror->Parse();
   if (!shown || !(*shown)->status().has_starttime()) return;  // it has no status of ours
-  kept.status = kube::EncodeWire((*shown)->status());
-  LineUp(static_pod, kept);
+  kept.status = GoingOnFrom((*shown)->status(), kept.status, kept.finished);
 }
 
 std::string_view PodStatuses::StatusOf(const PodUid& pod) const {
@@ -119,6 +147,7 @@ void PodStatuses::Make(const PodUid& pod, Kept& kept) {
           : Finished::kNo;
   if (kept.finished == Finished::kYes && kept.generation == worker->generation()) {
     kept.pod = worker->wish();  // it may be to go by now
+    if (kept.mirror != kept.told_mirror) Tell(kept);
     return AllowRemovalOf(pod, kept);
   }
   if (kept.version == 0) kept.taken_over = HasEnded(*worker->wish());
@@ -133,26 +162,33 @@ void PodStatuses::Make(const PodUid& pod, Kept& kept) {
   kept.refused = false;
   kept.generation = worker->generation();
   const bool same = kept.version != 0 && *status == kept.status && may_run == kept.may_run &&
-                    finished == kept.finished && worker->wish() == kept.pod;
+                    finished == kept.finished && worker->wish() == kept.pod &&
+                    kept.mirror == kept.told_mirror;
   if (!same) {
     kept.status = *std::move(status);
-    kept.version = next_version_++;
     kept.may_run = may_run;
     kept.finished = finished;
     kept.pod = worker->wish();
-    sink_.SetStatus({.pod = kept.pod,
-                     .status = kept.status,
-                     .version = kept.version,
-                     .may_run = may_run,
-                     .finished = finished});
+    Tell(kept);
   }
   AllowRemovalOf(pod, kept);
 }
 
+void PodStatuses::Tell(Kept& kept) {
+  kept.version = next_version_++;
+  kept.told_mirror = kept.mirror;
+  sink_.SetStatus({.pod = kept.pod,
+                   .status = kept.status,
+                   .version = kept.version,
+                   .may_run = kept.may_run,
+                   .finished = kept.finished,
+                   .mirror = kept.mirror});
+}
+
 Result<std::string> PodStatuses::Build(const PodWorker& worker, const Kept& kept,
                                        Finished finished) const {
-  const Result<std::unique_ptr<core::Pod>> pod = worker.wish()->Parse();
-  if (!pod) return pod.error();
+  core::Pod& pod = *scratch_;
+  if (const Status read = worker.wish()->ParseInto(pod); !read) return read.error();
   core::PodStatus before;
   const bool has_before = !kept.status.empty() && !faults_.forget_before;
   if (has_before) {
@@ -163,15 +199,15 @@ Result<std::string> PodStatuses::Build(const PodWorker& worker, const Kept& kept
   const WallTime now = loop_.WallNow();
   if (worker.rejected()) {
     return kube::EncodeWire(
-        RejectedStatus(**pod, has_before ? before : (*pod)->status(), *worker.rejected(), now));
+        RejectedStatus(pod, has_before ? before : pod.status(), *worker.rejected(), now));
   }
   const ObservedPod seen = SeenPod(worker.Observe(), worker.ledger().view());
-  if (kept.taken_over && !Runs(seen)) return kube::EncodeWire((*pod)->status());
+  if (kept.taken_over && !Runs(seen)) return kube::EncodeWire(pod.status());
   const std::vector<ContainerWaiting> waiting = worker.Waiting(loop_.Now());
   const std::vector<ProbedContainer> probes = ProbesOf(worker, seen);
   const Phase phase = worker.state().phase;
   const Result<core::PodStatus> status =
-      BuildPodStatus({.pod = **pod,
+      BuildPodStatus({.pod = pod,
                       .plan = worker.plan(),
                       .before = has_before ? &before : nullptr,
                       .seen = seen,

@@ -68,14 +68,17 @@ class PodStatuses final : public PodStatusUser {
     kube::PodRef pod = {};    // that it was made from
     uint64_t generation = 0;  // of the worker
     bool in_line = false;
-    bool mirror_seen = false;
-    bool taken_over = false;  // the pod had ended before we began: its status is not ours
-    bool refused = false;     // the newest could not be made; logged
+    std::string mirror = {};       // its uid; empty: none
+    bool mirror_seen = false;      // once
+    std::string told_mirror = {};  // with the status that was handed on last
+    bool taken_over = false;       // the pod had ended before we began: its status is not ours
+    bool refused = false;          // the newest could not be made; logged
   };
 
   void LineUp(const PodUid& pod, Kept& kept);
   void Turn();
   void Make(const PodUid& pod, Kept& kept);
+  void Tell(Kept& kept);
   Result<std::string> Build(const PodWorker& worker, const Kept& kept, Finished finished) const;
   void AllowRemovalOf(const PodUid& pod, const Kept& kept);
 
@@ -89,6 +92,8 @@ class PodStatuses final : public PodStatusUser {
   uint64_t next_version_ = 1;
   bool turn_posted_ = false;
   Faults faults_;
+  // Parsed into again and again: a pod that was there before costs few allocations.
+  const std::unique_ptr<kube::core::Pod> scratch_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // shared with the posted turn
 };
 

@@ -25,6 +25,9 @@ struct PodStatusUpdate {
   uint64_t version = 0;     // of this pod's statuses: each has a greater one than those before
   MayRun may_run = MayRun::kYes;
   Finished finished = Finished::kNo;
+  // Of a static pod: the uid of the mirror from whose status this one goes on; empty: of none. Over
+  // the status of another mirror, which an agent before this one wrote, it would be a step back.
+  std::string mirror = {};
 };
 
 // Where statuses go. The newest of a pod counts; those before may never be sent.

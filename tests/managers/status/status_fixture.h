@@ -209,14 +209,15 @@ class StatusTest : public testing::Test {
   // ---- what the core does
 
   void Set(const kube::core::Pod& pod, const kube::core::PodStatus& status,
-           sync::MayRun may_run = sync::MayRun::kYes,
-           sync::Finished finished = sync::Finished::kNo) {
+           sync::MayRun may_run = sync::MayRun::kYes, sync::Finished finished = sync::Finished::kNo,
+           const std::string& mirror = "") {
     // In a turn of the shard, as everything that happens there.
     loop().Post([this, update = sync::PodStatusUpdate{.pod = *kube::PodAtRest::FromPod(pod),
                                                       .status = status.SerializeAsString(),
                                                       .version = ++version_,
                                                       .may_run = may_run,
-                                                      .finished = finished}]() mutable {
+                                                      .finished = finished,
+                                                      .mirror = mirror}]() mutable {
       if (manager_) manager_->SetStatus(std::move(update));
     });
   }

@@ -402,6 +402,34 @@ TEST_F(StatusTest, StatusOfAStaticPodGoesToItsMirror) {
   EXPECT_EQ(api_.Count(ApiVerb::kDelete), 0U);
 }
 
+// What an agent before us wrote there is more than we know before we have seen it.
+TEST_F(StatusTest, OverAMirrorThatWasThereBeforeGoesOnlyAStatusThatGoesOnFromIt) {
+  Pod pod = fakes::MakePod("static", "n1");
+  pod.mutable_metadata()->set_uid("of-the-file");
+  auto& annotations = *pod.mutable_metadata()->mutable_annotations();
+  annotations["kubernetes.io/config.source"] = "file";
+  annotations["kubernetes.io/config.hash"] = "h1";
+  const Pod mirror = Create("static", {{"kubernetes.io/config.mirror", "h1"}});
+  PatchStatus("static", R"({"status": {"phase": "Running", "startTime": "2026-01-01T00:00:00Z"}})");
+  Start();
+  Set(pod, MakeStatus("Running", 1, true));
+  RunFor(Seconds(30));
+  EXPECT_TRUE(api_.seen.empty());
+  EXPECT_FALSE(IsSettled(pod));
+  Set(pod, MakeStatus("Running", 2, true), MayRun::kYes, Finished::kNo, mirror.metadata().uid());
+  RunFor(Seconds(1));
+  EXPECT_EQ(NumberOf("static"), 2);
+  EXPECT_TRUE(IsSettled(pod));
+  // One that is made anew has nothing that could be lost.
+  Delete("static", 0);
+  Create("static", {{"kubernetes.io/config.mirror", "h1"}});
+  RunFor(Seconds(1));
+  EXPECT_EQ(NumberOf("static"), 2);
+  Set(pod, MakeStatus("Running", 3, true), MayRun::kYes, Finished::kNo, mirror.metadata().uid());
+  RunFor(Seconds(1));
+  EXPECT_EQ(NumberOf("static"), 3);
+}
+
 TEST_F(StatusTest, NothingIsSentForAPodThatIsForgotten) {
   Start();
   const Pod pod = Create("a");
