@@ -84,8 +84,9 @@ class JournalRun {
     world_.RunUntil(world_.clock().Now() + Minutes(1));
     if (!opened_) return Fail("not open after a minute of peace");
     if (journal_->state().stage != JournalState::Stage::kIdle) Fail("not idle in peace");
-    if (!in_trouble_ && durable_ != book_->values)
-      Fail("not all that was appended is durable in peace");
+    LookForSnapshot();
+    if (in_trouble_) Fail("damage is not left behind in peace");
+    if (durable_ != book_->values) Fail("not all that was appended is durable in peace");
     if (journal_->state().files > options_.files_max) Fail("too many files");
     Restart(Power::kLost);
     world_.RunUntil(world_.clock().Now() + Minutes(1));
@@ -131,11 +132,25 @@ class JournalRun {
     if (later > later_appended_) Fail("records of a later agent were invented");
     appended_ = book_->values;
     later_appended_ = later;
-    // What is read counts from now on: it is on the disk, unless trouble was told.
+    // What is read counts from now on: it is on the disk. Where trouble was told, it may be in what
+    // only this start could read; a snapshot makes it safe, and soon.
     in_trouble_ = !report.troubles.empty();
-    if (in_trouble_) return;
-    durable_ = book_->values;
-    later_durable_ = later;
+    read_ = book_->values;
+    later_read_ = later;
+    if (!in_trouble_) CountWhatWasRead();
+  }
+
+  void CountWhatWasRead() {
+    for (const auto& [key, version] : read_) {
+      durable_[key] = std::max(VersionIn(durable_, key), version);
+    }
+    later_durable_ = std::max(later_durable_, later_read_);
+  }
+
+  void LookForSnapshot() {
+    if (!opened_ || !in_trouble_ || journal_->state().compactions == 0) return;
+    in_trouble_ = false;
+    CountWhatWasRead();
   }
 
   enum class Power : bool { kKept, kLost };
@@ -181,6 +196,7 @@ class JournalRun {
     Random& random = world_.random();
     for (uint64_t i = random.Below(3); i > 0; --i) AppendOne();
     for (uint64_t i = random.Below(8); i > 0; --i) world_.Step();
+    LookForSnapshot();
     if (journal_->state().stage == JournalState::Stage::kPausing) ++failures_;
     const uint64_t event = random.Below(300);
     if (event == 0) disk_.faults().bytes_max = 500 + random.Below(3000);
@@ -203,10 +219,10 @@ class JournalRun {
   std::unique_ptr<Book> book_;
   std::unique_ptr<Journal> journal_;
   bool opened_ = false;
-  bool in_trouble_ = false;  // what was read may not be on the disk
+  bool in_trouble_ = false;  // what was read may not be safe yet
   bool is_later_ = false;    // knows kLater
-  Values durable_, appended_;
-  uint64_t later_durable_ = 0, later_appended_ = 0;
+  Values durable_, appended_, read_;
+  uint64_t later_durable_ = 0, later_appended_ = 0, later_read_ = 0;
   uint64_t next_version_ = 0, restarts_ = 0, compactions_ = 0, told_ = 0, failures_ = 0;
   std::string problem_;
 };
