@@ -67,19 +67,27 @@ MirrorKeeper::Work MirrorKeeper::Plan(const ObjectRef& name) const {
   if (ending_.StillEnds(name)) return {};
   if (const auto pair = pods_.PairOf(name)) {
     switch (pair->state) {
-      case MirrorState::kCurrent:
-        return {};
+      case MirrorState::kCurrent: {
+        // A deletion that was begun is brought to its end: it may have taken place, and what the
+        // mirror shows is of a life of the pod that is over.
+        const auto entry = entries_.find(name);
+        const bool goes = entry != entries_.end() && entry->second.deletes &&
+                          entry->second.deletes->hot().uid == pair->mirror->hot().uid;
+        return goes ? Work{Work::Kind::kDelete, pair->mirror} : Work{};
+      }
       case MirrorState::kMissing:
         if (node_uid_.empty()) return {};
         return {Work::Kind::kCreate, pair->static_pod};
       case MirrorState::kStale:
+        if (faults_.keep_old) return {Work::Kind::kCreate, pair->static_pod};
+        [[fallthrough]];
       case MirrorState::kGoing:
         return {Work::Kind::kDelete, pair->mirror};
     }
   }
   if (!sources_.Ready({SourceKind::kFile, SourceKind::kHttp})) return {};
   const kube::PodRef orphan = pods_.OrphanOf(name);
-  return orphan ? Work{Work::Kind::kDelete, orphan} : Work{};
+  return orphan && !faults_.keep_orphans ? Work{Work::Kind::kDelete, orphan} : Work{};
 }
 
 void MirrorKeeper::JudgeAll() {

@@ -76,6 +76,13 @@ class MirrorKeeper {
   Stage stage(const ObjectRef& pod) const;
   size_t requests() const { return requests_; }
 
+  // Deliberate faults, to prove that tests see them.
+  struct Faults {
+    bool keep_old = false;      // a mirror is made without deleting the one of another version
+    bool keep_orphans = false;  // mirrors stay when their static pods are gone
+  };
+  Faults& faults_for_tests() { return faults_; }
+
  private:
   struct Entry {
     Stage stage = Stage::kIdle;
@@ -116,6 +123,7 @@ class MirrorKeeper {
   std::map<ObjectRef, Entry> entries_;  // of names about which something is done or waits
   std::set<ObjectRef> waiting_;
   uint32_t requests_ = 0;
+  Faults faults_;
   CancelSource cancel_;
 };
 
