@@ -47,6 +47,7 @@ void AdmissionDesk::Start(Journal& journal) {
 Status AdmissionDesk::Ask(const kube::PodRef& pod, AdmissionQuestion question, Answer answer) {
   CHECK(journal_ != nullptr);
   const PodUid uid{std::string(pod->hot().uid)};
+  if (faults_.decide_again) ForgetAdopted(uid);
   const auto found = entries_.find(uid);
   if (found != entries_.end()) {
     Entry& known = found->second;
@@ -194,6 +195,7 @@ void AdmissionDesk::Record(Entry& entry) {
   }
   if (taken) {
     entry.journalled = true;
+    if (faults_.tell_early) LaterIfThere(uid, entry.generation, &AdmissionDesk::Decided);
     return;
   }
   if (taken.error().code() == ErrorCode::kInvalid) {
@@ -216,6 +218,11 @@ void AdmissionDesk::Tell(Entry& entry) {
   if (Answer answer = std::exchange(entry.answer, nullptr)) {
     answer(AdmissionDecision{entry.record.rejected, entry.adopted});
   }
+}
+
+bool AdmissionDesk::IsDecided(const PodUid& pod) const {
+  const auto found = entries_.find(pod);
+  return found != entries_.end() && found->second.stage == Stage::kDecided;
 }
 
 std::optional<AdmissionDesk::Report> AdmissionDesk::Describe(const PodUid& pod) const {
@@ -255,6 +262,7 @@ void AdmissionDesk::OnRecord(const JournalRecordView& record) {
     log_.Error(admission.error(), "A journalled admission was not understood");
     return;
   }
+  if (faults_.forget_records) return;
   const PodUid uid = admission->needs.pod.uid;
   Forget(uid);
   Entry& entry = entries_[uid];
@@ -277,6 +285,11 @@ void AdmissionDesk::Forget(const PodUid& pod) {
   if (name != names_.end() && name->second.holder == pod) names_.erase(name);
   bookings_.Unbook(pod);
   entries_.erase(found);
+}
+
+void AdmissionDesk::ForgetAdopted(const PodUid& pod) {
+  const auto found = entries_.find(pod);
+  if (found != entries_.end() && found->second.adopted && !found->second.claimed) Forget(pod);
 }
 
 void AdmissionDesk::WriteLive(JournalSnapshot& out) {

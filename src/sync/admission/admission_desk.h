@@ -118,11 +118,20 @@ class AdmissionDesk final : public JournalUser {
     bool adopted = false, confirmed = false;
   };
   std::optional<Report> Describe(const PodUid& pod) const;
+  bool IsDecided(const PodUid& pod) const;
   // Adopted ones that nobody has asked about: once the sources are ready, orphans.
   std::vector<PodIdentity> Unclaimed() const;
   const Bookings& bookings() const { return bookings_; }
   size_t size() const { return entries_.size(); }
   uint64_t records_not_understood() const { return not_understood_; }
+
+  // Deliberate faults, to prove that tests see them.
+  struct Faults {
+    bool forget_records = false;  // what the journal tells of admissions is not kept
+    bool tell_early = false;      // a decision is told before it is durable
+    bool decide_again = false;    // after a restart
+  };
+  Faults& faults_for_tests() { return faults_; }
 
   // JournalUser
   void OnRecord(const JournalRecordView& record) override;
@@ -166,6 +175,7 @@ class AdmissionDesk final : public JournalUser {
   void Decided(Entry& entry);
   void Tell(Entry& entry);
   void Forget(const PodUid& pod);
+  void ForgetAdopted(const PodUid& pod);
   void WriteGone();
   bool TakeName(Entry& entry);
   void FreeName(const Entry& entry);
@@ -185,6 +195,7 @@ class AdmissionDesk final : public JournalUser {
   reactor::TimerId gone_timer_ = {};
   uint64_t next_generation_ = 1;
   uint64_t not_understood_ = 0;
+  Faults faults_;
 };
 
 }  // namespace denselet::sync

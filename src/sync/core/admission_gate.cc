@@ -43,6 +43,7 @@ void AdmissionGate::OnListed(uint32_t shard, const std::vector<ListedPod>& pods)
 void AdmissionGate::OpenIfAll() {
   if (open_ || !journal_read_ || !node_known_ || running_.size() < shard_count_) return;
   open_ = true;
+  for (const auto& [shard, pods] : running_) adoptable_.insert(pods.begin(), pods.end());
   TryAgain();
 }
 
@@ -68,6 +69,7 @@ Status AdmissionGate::Wish(uint32_t shard, PodWish wish) {
       return passed;
     }
     case Stage::kForwarded:
+      if (faults_.release_early && (gone || IsEnding(wish.pod))) Release(uid);
       return Pass(entry, std::move(wish), gone ? Stage::kLeaving : Stage::kForwarded);
     case Stage::kLeaving:
       entry.wish.reset();
@@ -106,7 +108,7 @@ Status AdmissionGate::Pass(Entry& entry, PodWish wish, Stage then) {
 }
 
 void AdmissionGate::Ask(const PodUid& pod, Entry& entry) {
-  entry.adopts = running_[entry.shard].contains(pod);
+  entry.adopts = adoptable_.contains(pod);
   const auto question = entry.adopts ? AdmissionQuestion::kAdopt : AdmissionQuestion::kDecide;
   const Status asked = desk_.Ask(
       entry.wish->pod, question,
@@ -164,9 +166,11 @@ void AdmissionGate::TryAgain() {
 }
 
 Status AdmissionGate::SourcesReady(uint32_t shard) {
-  const bool adopts = std::ranges::any_of(pods_, [shard](const auto& pod) {
+  // Also those that the journal has: something of them may turn up that no list has shown yet.
+  const bool adopts = std::ranges::any_of(pods_, [this, shard](const auto& pod) {
     const Entry& entry = pod.second;
-    return entry.shard == shard && entry.adopts && entry.stage <= Stage::kForwarding;
+    return entry.shard == shard && entry.stage <= Stage::kForwarding &&
+           (entry.adopts || desk_.IsDecided(pod.first));
   });
   if (!open_ || !again_.empty() || adopts) {
     return Error(ErrorCode::kOverloaded, "pods that run are not adopted yet");
@@ -205,6 +209,7 @@ void AdmissionGate::Release(const PodUid& pod) {
 
 bool AdmissionGate::OnPodGone(const PodUid& pod) {
   unclaimed_.erase(pod);
+  adoptable_.erase(pod);  // what comes back under its uid is another one
   Release(pod);
   const auto found = pods_.find(pod);
   if (found == pods_.end()) return false;

@@ -72,6 +72,11 @@ class AdmissionGate final : public PodShards {
   bool Knows(const PodUid& pod) const { return pods_.contains(pod); }
   size_t waiting() const;
 
+  struct Faults {
+    bool release_early = false;  // what a pod has is free when it is to go, not when it has stopped
+  };
+  Faults& faults_for_tests() { return faults_; }
+
  private:
   enum class Stage : uint8_t {
     kAsking,      // the desk has it, or will have it soon
@@ -110,6 +115,7 @@ class AdmissionGate final : public PodShards {
   AdmissionGateUser& user_;
   bool journal_read_ = false, node_known_ = false, open_ = false;
   std::map<uint32_t, std::set<PodUid>> running_;  // by shard, as listed last
+  std::set<PodUid> adoptable_;                    // what ran when the gate opened, until it is gone
   std::set<uint32_t> ready_;                      // shards that were told that all sources spoke
   std::set<PodUid> released_early_;               // before the journal was read
   std::set<PodUid> unclaimed_;                    // of the journal, and nobody has asked about them
@@ -117,6 +123,7 @@ class AdmissionGate final : public PodShards {
   std::deque<PodUid> again_;  // to be asked about or forwarded, in order, each once
   std::set<PodUid> in_line_;  // the same
   reactor::TimerId timer_ = {};
+  Faults faults_;
 };
 
 }  // namespace denselet::sync

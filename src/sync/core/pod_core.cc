@@ -389,6 +389,8 @@ Pleg& PodCore::pleg() { return *home_->pleg; }
 PodDispatcher& PodCore::dispatcher() { return *home_->dispatcher; }
 const AdmissionDesk& PodCore::admission() const { return *home_->admission; }
 const AdmissionGate& PodCore::gate() const { return *home_->gate; }
+AdmissionDesk& PodCore::admission_for_tests() { return *home_->admission; }
+AdmissionGate& PodCore::gate_for_tests() { return *home_->gate; }
 const Journal& PodCore::journal() const { return *home_->journal; }
 const Housekeeper& PodCore::housekeeper() const { return *home_->housekeeper; }
 

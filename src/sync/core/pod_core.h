@@ -123,6 +123,8 @@ class PodCore final : private PlegShards,
   PodDispatcher& dispatcher();
   const AdmissionDesk& admission() const;
   const AdmissionGate& gate() const;
+  AdmissionDesk& admission_for_tests();
+  AdmissionGate& gate_for_tests();
   const Journal& journal() const;
   const Housekeeper& housekeeper() const;
   // The newest of all shards.

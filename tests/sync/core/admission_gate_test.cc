@@ -107,6 +107,19 @@ TEST_F(AdmissionGateTest, WhatRunsIsAdoptedWhateverTheNodeHas) {
   EXPECT_EQ(desk->bookings().Used("cpu"), 3000);
 }
 
+TEST_F(AdmissionGateTest, WhatRanAndComesBackAfterItsEndIsNotAdopted) {
+  Open({"a"});
+  Add("a", "1500m");
+  Pass();
+  ASSERT_TRUE(Wish(WishKind::kGone, SimplePod("a", "1500m")));
+  gate_->OnPodStopped(PodUid("a"));
+  EXPECT_FALSE(gate_->OnPodGone(PodUid("a")));
+  Add("b", "1500m");
+  Add("a", "1500m");
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; gone a; add b; add a OutOfcpu; ");
+}
+
 TEST_F(AdmissionGateTest, OnlyTheNewestWishIsForwarded) {
   Open();
   plugin.holds = true;
@@ -188,6 +201,23 @@ TEST_F(AdmissionGateTest, AfterARestartAdmissionsOfPodsThatAreNoMoreAreGivenBack
   EXPECT_EQ(desk->bookings().Used("cpu"), 1500);
   Open({"stays"});  // the orphan is gone, whoever ended it
   EXPECT_EQ(desk->bookings().Used("cpu"), 1000);
+}
+
+// What a dead agent asked the runtime for may turn up after the list.
+TEST_F(AdmissionGateTest, NothingIsAnOrphanBeforeThoseOfTheJournalAreForwarded) {
+  Open();
+  Add("a");
+  Pass();
+  gate_.reset();
+  Restart();
+  NewGate();
+  Open();
+  shards_.Take();
+  Add("a");
+  EXPECT_FALSE(gate_->SourcesReady(0));
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; ");
+  EXPECT_TRUE(gate_->SourcesReady(0));
 }
 
 TEST_F(AdmissionGateTest, ARejectionIsRememberedAndToldOnce) {
