@@ -10,6 +10,14 @@ namespace {
 constexpr Duration kLateSandboxMax = Minutes(10);
 constexpr Duration kAskOfUnwished = Seconds(10);
 
+// Somebody's label or condition is no reason to believe that the agent will live through it now:
+// the API server counts what its author changes.
+bool IsTheSame(const PodWish& held, const PodWish& wish) {
+  const kube::PodHotFields& now = wish.pod->hot();
+  return wish.kind != WishKind::kGone && !now.deletion_time && now.generation != 0 &&
+         now.generation == held.pod->hot().generation;
+}
+
 }  // namespace
 
 PodShard::PodShard(const PodShardPorts& ports, const PodShardOptions& options, PodShardUser& user)
@@ -53,7 +61,10 @@ void PodShard::Update(const PodWish& wish) {
       log_.Info("Held back a pod under whose work the agent died", Pod(pod.ref), Uid(pod.uid));
       return user_.OnPodHeldBack(pod, wish.pod);
     }
-    if (held != held_back_.end()) held_back_.erase(held);  // it changed: another chance
+    if (held != held_back_.end()) {
+      if (IsTheSame(held->second, wish)) return;
+      held_back_.erase(held);  // another chance
+    }
     return Begin(wish);
   }
   found->second.worker->Update(wish, ports_.loop.Now());
@@ -198,7 +209,17 @@ void PodShard::SetProbe(const PodUid& pod, const std::string& container, uint32_
                         std::optional<ProbeResult> startup, std::optional<ProbeResult> liveness) {
   const auto found = workers_.find(pod);
   if (found == workers_.end()) return;
-  found->second.worker->SetProbe(container, attempt, startup, liveness);
+  PodWorker& worker = *found->second.worker;
+  const ContainerIndex index = worker.plan().Find(container);
+  if (index == kNoContainer) return;
+  const auto startup_of = [&] {
+    const ContainerFacts& facts = worker.facts().containers[index];
+    return std::pair(facts.probed_attempt, facts.startup);
+  };
+  const auto before = startup_of();
+  worker.SetProbe(container, attempt, startup, liveness);
+  // Its status tells, also where nobody waits for it.
+  if (startup_of() != before) user_.OnPodChanged(worker);
   StepSoon(pod);
 }
 
