@@ -94,7 +94,7 @@ void Checks::CheckReason(const SentRequest& request, const SimPod& pod, const st
 void Checks::CheckRemoval(const SentRequest&, const SimPod& pod, const std::string& what) {
   const sync::PodWorker* worker = core_.Worker(pod.uid);
   if (worker == nullptr || worker->state().phase != Phase::kFinished) return;
-  if (pod.wished && !pod.is_static && !pod.succeeded && !pod.final_status) {
+  if (pod.wished && !pod.is_static && !pod.succeeded) {
     core_.Problem(what + ": before its final status was acknowledged");
   }
 }
@@ -246,7 +246,8 @@ std::string Checks::NotConverged(const PodUid& uid, const SimPod& pod) {
   if (pod.deleting) return "not deleted";
   if (pod.succeeded || pod.evicted || EndsByItself(pod.kind) || worker->state().ending) {
     if (worker->state().phase != Phase::kFinished) return "not finished";
-    const std::optional<bool> expected = core_.Touched(uid) ? std::nullopt : Succeeds(pod.kind);
+    const bool open = core_.Touched(uid) || pod.contested;
+    const std::optional<bool> expected = open ? std::nullopt : Succeeds(pod.kind);
     if (expected && pod.succeeded && pod.succeeded != expected) {
       core_.Problem(uid.value() + " " + pod.name + ": ended with the wrong outcome");
     }
@@ -282,7 +283,7 @@ std::string Checks::NotRunning(const SimPod& pod, const sync::ObservedPod& there
 std::map<std::string, std::string> Checks::EndState() {
   std::map<std::string, std::string> state;
   for (const auto& [uid, pod] : core_.pods()) {
-    if (pod.kind == SimPodKind::kLooper) continue;
+    if (pod.kind == SimPodKind::kLooper || pod.contested) continue;
     std::string names;
     for (const sync::ObservedContainer& container : core_.model().Read(uid).containers) {
       // One that debugs is started once, whatever becomes of it.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kube/api/types.h"
+#include "tests/sim/core/sim_pods.h"
 
 namespace denselet::sim {
 
@@ -50,17 +51,35 @@ class CoreAgent::OnShard final : public sync::PodShardUser, public sync::ShardRo
   PodLeaves::OfShard leaves_;
 };
 
+// The API server as this agent has it: each request is a call with which the agent may die; what
+// was sent by then is on its way.
+class CoreAgent::Api final : public sync::ApiServer {
+ public:
+  Api(fakes::FakeRuntimeHost& host, fakes::FakeApiServer& server) : host_(host), server_(server) {}
+
+  void Send(const Context& context, sync::ApiRequest request,
+            reactor::Done<sync::ApiObject> done) override {
+    if (host_.CountCall()) server_.Send(context, std::move(request), std::move(done));
+  }
+  std::unique_ptr<sync::ListWatch> Follow(sync::ListWatchSpec spec,
+                                          sync::ListWatchUser& user) override {
+    return server_.Follow(std::move(spec), user);
+  }
+  void Abandon() { server_.Abandon(); }
+
+ private:
+  fakes::FakeRuntimeHost& host_;
+  fakes::FakeApiServer& server_;
+};
+
 namespace {
 
-// It has room for all: who may run here is another story.
-sync::NodeView Node() {
-  return {.name = "n1",
+sync::NodeView Node(const CoreAgentOptions& options) {
+  return {.name = kSimNode,
           .labels = {{"kubernetes.io/os", "linux"}},
-          .allocatable = {{"cpu", 1'000'000}, {"memory", int64_t{1} << 40}},
+          .allocatable = {{"cpu", options.milli_cpus}, {"memory", int64_t{1} << 40}},
           .pods_max = 1000};
 }
-
-constexpr uint64_t kArrivesWithinMs = 400;
 
 }  // namespace
 
@@ -84,10 +103,15 @@ CoreAgent::CoreAgent(World& world, fakes::FakeRuntimeHost& host, PodLeaves& leav
       alive_(std::make_shared<bool>(true)),
       random_(world.random().Next()),
       files_(world.loop(0), random_, leaves.disk()),
+      node_(Node(options)),
+      api_(options.api == nullptr ? nullptr : std::make_unique<Api>(host, *options.api)),
+      reports_({world.loop(0), random_, log},
+               {.node_name = kSimNode, .has_api_server = options.api != nullptr}),
       core_(world.size(), CoreOptions(options)),
       hints_refused_(Open(host, leaves, log)) {
   sources_ = std::make_unique<sync::PodSources>(
-      world_.loop(0), log, sync::PodSourcesOptions{.configured = options.sources}, core_.wishes());
+      world_.loop(0), log, sync::PodSourcesOptions{.configured = options.sources},
+      static_cast<sync::DesiredPodsUser&>(*this));
   events_ = std::make_unique<fakes::FakeEventStream>(world_.loop(0), host, options.events,
                                                      core_.events());
 }
@@ -110,27 +134,45 @@ const CounterCell& CoreAgent::Open(fakes::FakeRuntimeHost& host, PodLeaves& leav
                     part);
   }
   core_.Begin(static_cast<sync::PodCoreUser&>(*this), static_cast<sync::PodStatusSink&>(*this));
-  core_.SetNode(Node());
+  reports_.SetUsers(core_.arrived(), static_cast<sync::EndingStaticPods&>(*this));
+  dispatcher_ = &core_.dispatcher();
+  wishes_.emplace(&core_.wishes(), &reports_);
+  core_.SetNode(node_);
   core_.SetStatusNode({.runtime_name = "fake", .host_ips = {"192.0.2.1"}});
   return core_.pleg().metrics().Counter(sync::PlegMetric::kDiscardEvents);
 }
 
-CoreAgent::~CoreAgent() { *alive_ = false; }
+// Nobody cancels what a killed agent has asked for.
+CoreAgent::~CoreAgent() {
+  *alive_ = false;
+  if (api_ != nullptr) api_->Abandon();
+}
+
+void CoreAgent::Join() {
+  world_.loop(0).Post([this, alive = alive_] {
+    if (!*alive || api_ == nullptr) return;
+    reports_.Join(*api_, *sources_);
+    reports_.statuses_for_tests()->faults_for_tests() = status_faults_;
+    reports_.mirrors_for_tests()->faults_for_tests() = mirror_faults_;
+    reports_.SetNode("uid-of-n1");
+    api_pods_ = std::make_unique<kube::ApiPodSource>(*api_, NodeName(kSimNode), *sources_);
+  });
+}
 
 void CoreAgent::Fetch(const Context&, reactor::Done<sync::NodeView> done) {
-  world_.loop(0).Post([alive = alive_, done = std::move(done)]() mutable {
-    if (*alive) done(Node());
+  world_.loop(0).Post([this, alive = alive_, done = std::move(done)]() mutable {
+    if (*alive) done(node_);
   });
 }
 
 void CoreAgent::SetStatus(sync::PodStatusUpdate update) {
   user_.OnStatus(update);
-  const auto arrives = Milliseconds(static_cast<int64_t>(random_.Below(kArrivesWithinMs)));
-  world_.loop(0).Arm(After(world_.loop(0).Now(), arrives), [this, alive = alive_, update] {
-    if (!*alive) return;
-    user_.OnStatusArrived(update);
-    core_.arrived().OnStatusSettled(PodUid(std::string(update.pod->hot().uid)), update.version);
-  });
+  reports_.SetStatus(std::move(update));
+}
+
+void CoreAgent::Forget(const PodUid& pod) {
+  user_.OnStatusForgotten(pod);
+  reports_.Forget(pod);
 }
 
 void CoreAgent::OnOwner(const PodUid& pod, std::function<void(sync::PodShard&)> work) {

@@ -1,17 +1,24 @@
 // One life of the agent's core in the simulator: the PodCore that the agent has, over simulated
-// shards, with the sources in front of it and the fake runtime behind it. Killed by destroying it,
-// between any two turns: nothing of it is told, nothing is brought to an end.
+// shards, with the sources in front of it, the fake runtime behind it, and the program's reports to
+// the API server beside it. Killed by destroying it, between any two turns: nothing of it is told,
+// nothing is brought to an end.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
+#include "app/agent/pod_reports.h"
+#include "app/agent/wish_fan_out.h"
 #include "base/metrics.h"
+#include "kube/client/pod_source.h"
 #include "sync/core/pod_core.h"
 #include "sync/ports/shard_router.h"
 #include "sync/sources/pod_sources.h"
+#include "tests/fakes/fake_api_server.h"
 #include "tests/fakes/fake_event_stream.h"
 #include "tests/fakes/fake_runtime.h"
 #include "tests/sim/core/pod_leaves.h"
@@ -29,6 +36,8 @@ struct CoreAgentOptions {
   int32_t dead_containers_max = -1;
   sync::SourceSet sources = {sync::SourceKind::kApi, sync::SourceKind::kFile};
   fakes::FakeEventFaults events = {};
+  int64_t milli_cpus = 1'000'000;       // of the node
+  fakes::FakeApiServer* api = nullptr;  // null: it has none
 };
 
 // What the world around hears of the agent.
@@ -41,7 +50,6 @@ class CoreAgentUser {
   virtual void OnPodHeldBack(const sync::PodIdentity& pod) = 0;
   virtual void OnPlegMode(const sync::PlegModeChange& change) = 0;
   virtual void OnStatus(const sync::PodStatusUpdate& update) = 0;
-  virtual void OnStatusArrived(const sync::PodStatusUpdate& update) = 0;
   virtual void OnStatusForgotten(const PodUid& pod) = 0;
   virtual void OnPodRejected(const kube::PodRef& pod, const sync::Rejection& rejection) = 0;
 
@@ -51,7 +59,9 @@ class CoreAgentUser {
 
 class CoreAgent final : private sync::PodCoreUser,
                         private sync::NodeFetcher,
-                        private sync::PodStatusSink {
+                        private sync::PodStatusSink,
+                        private sync::DesiredPodsUser,
+                        private sync::EndingStaticPods {
  public:
   CoreAgent(World& world, fakes::FakeRuntimeHost& host, PodLeaves& leaves, const Logger& log,
             const CoreAgentOptions& options, CoreAgentUser& user);
@@ -74,11 +84,18 @@ class CoreAgent final : private sync::PodCoreUser,
   // Runs on the shard that owns the pod, in a turn of its own.
   void OnOwner(const PodUid& pod, std::function<void(sync::PodShard&)> work);
   void SetNode(const sync::NodeFacts& node);
+  // The API server can be asked from now on. Once.
+  void Join();
+  const app::PodReports& reports() const { return reports_; }
+  // Deliberate faults of what begins with Join; before it.
+  managers::StatusManager::Faults& status_faults() { return status_faults_; }
+  sync::MirrorKeeper::Faults& mirror_faults() { return mirror_faults_; }
   // Runs on shard 0.
   void OnSources(std::function<void(sync::PodSources&)> work);
 
  private:
   class OnShard;
+  class Api;
 
   const CounterCell& Open(fakes::FakeRuntimeHost& host, PodLeaves& leaves, const Logger& log);
   static sync::PodCoreOptions CoreOptions(const CoreAgentOptions& options);
@@ -88,24 +105,41 @@ class CoreAgent final : private sync::PodCoreUser,
   void OnPodRejected(const kube::PodRef& pod, const sync::Rejection& rejection) override {
     user_.OnPodRejected(pod, rejection);
   }
-  void OnPodGone(const sync::PodIdentity&) override {}
+  void OnPodGone(const sync::PodIdentity& pod) override { reports_.OnPodGone(pod); }
   void OnPodEvent(const sync::ObjectEvent&) override {}
   // sync::NodeFetcher
   void Fetch(const Context&, reactor::Done<sync::NodeView> done) override;
-  // sync::PodStatusSink: statuses arrive, after a while.
+  // sync::PodStatusSink
   void SetStatus(sync::PodStatusUpdate update) override;
-  void Forget(const PodUid& pod) override { user_.OnStatusForgotten(pod); }
+  void Forget(const PodUid& pod) override;
+  // sync::DesiredPodsUser
+  void OnPodChanges(sync::SourceKind source, std::span<const sync::PodChange> changes) override {
+    wishes_->OnPodChanges(source, changes);
+  }
+  void OnPodRefused(sync::SourceKind, const sync::RefusedPod&) override {}
+  void OnSourceReady(sync::SourceKind source) override { wishes_->OnSourceReady(source); }
+  void OnSourceLate(sync::SourceKind source) override { wishes_->OnSourceLate(source); }
+  // sync::EndingStaticPods
+  bool StillEnds(const ObjectRef& pod) const override { return dispatcher_->StillEnds(pod); }
 
   World& world_;
   CoreAgentUser& user_;
   std::shared_ptr<bool> alive_;  // shared with mail that arrives after the end
   SeededRandom random_;
   SimFileSystem files_;  // of the journal
+  const sync::NodeView node_;
+  managers::StatusManager::Faults status_faults_ = {};
+  sync::MirrorKeeper::Faults mirror_faults_ = {};
+  std::unique_ptr<Api> api_;  // null: none
+  app::PodReports reports_;
   std::vector<std::unique_ptr<OnShard>> on_shards_;
   sync::PodCore core_;
+  const sync::PodDispatcher* dispatcher_ = nullptr;
+  std::optional<app::WishFanOut> wishes_;
   const CounterCell& hints_refused_;
   std::unique_ptr<sync::PodSources> sources_;
   std::unique_ptr<fakes::FakeEventStream> events_;
+  std::unique_ptr<kube::ApiPodSource> api_pods_;  // tells sources_
 };
 
 }  // namespace denselet::sim

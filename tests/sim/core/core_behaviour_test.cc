@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
+#include "kube/api/types.h"
 #include "tests/fakes/capturing_log_sink.h"
 #include "tests/sim/core/core_agent.h"
 #include "tests/sim/core/sim_pods.h"
@@ -110,8 +112,9 @@ class CoreTest : public testing::Test, public CoreAgentUser {
   }
   void OnPodHeldBack(const sync::PodIdentity& pod) override { held_back_.push_back(pod.uid); }
   void OnPlegMode(const sync::PlegModeChange&) override {}
-  void OnStatus(const sync::PodStatusUpdate&) override {}
-  void OnStatusArrived(const sync::PodStatusUpdate&) override {}
+  void OnStatus(const sync::PodStatusUpdate& update) override {
+    statuses_[PodUid(std::string(update.pod->hot().uid))] = update.status;
+  }
   void OnStatusForgotten(const PodUid&) override {}
   void OnPodRejected(const kube::PodRef& pod, const sync::Rejection& rejection) override {
     ADD_FAILURE() << pod->hot().uid << ": " << rejection.message;
@@ -130,6 +133,7 @@ class CoreTest : public testing::Test, public CoreAgentUser {
   std::vector<PodUid> gone_;
   std::vector<PodUid> faults_;
   std::vector<PodUid> held_back_;
+  std::map<PodUid, std::string> statuses_;  // as told last
   std::unique_ptr<CoreAgent> agent_;
 };
 
@@ -346,6 +350,56 @@ TEST_F(CoreTest, APodThatKilledTheAgentIsHeldBackUntilItChanges) {
   Tell(bad);
   Run(Seconds(20));
   EXPECT_TRUE(Runs(bad));
+}
+
+TEST_F(CoreTest, ALabelIsNoChangeForAPodThatIsHeldBack) {
+  SimPod& bad = Pod(SimPodKind::kServer, "u1");
+  options_.shard.held_back = {bad.uid};
+  Start();
+  bad.wished = false;  // told by hand
+  TellAll();
+  kube::core::Pod object = bad.Object();
+  const auto tell = [&] {
+    agent_->OnSources([built = *kube::PodAtRest::FromPod(object)](sync::PodSources& s) {
+      s.OnPod(SourceKind::kApi, built);
+    });
+    Run(Seconds(20));
+  };
+  object.mutable_metadata()->set_generation(1);
+  tell();
+  (*object.mutable_metadata()->mutable_labels())["stranger"] = "1";
+  tell();
+  object.mutable_status()->add_conditions()->set_type("example.com/Billed");
+  tell();
+  EXPECT_EQ(agent_->Find(bad.uid), nullptr);
+  object.mutable_metadata()->set_generation(2);
+  object.mutable_spec()->mutable_containers(0)->set_image("image:2");
+  tell();
+  EXPECT_TRUE(Runs(bad));
+}
+
+TEST_F(CoreTest, AStartupProbeIsToldThoughNobodyWaitsForIt) {
+  SimPod& pod = Pod(SimPodKind::kProbed, "u1", "probed-odd");
+  Start();
+  TellAll();
+  const auto succeeds = [&](uint32_t attempt) {
+    agent_->OnOwner(pod.uid, [uid = pod.uid, attempt](sync::PodShard& shard) {
+      shard.SetProbe(uid, "proxy", attempt, sync::ProbeResult::kSuccess, std::nullopt);
+    });
+    Run(Seconds(30));
+  };
+  Run(Seconds(20));
+  succeeds(0);
+  ASSERT_TRUE(Runs(pod));
+  for (const auto& container : model_.Read(pod.uid).containers) {
+    if (container.name == "proxy") model_.Exit(container.id, 1);
+  }
+  Run(Seconds(30));
+  ASSERT_EQ(StateOf(pod, "proxy"), ContainerState::kRunning);
+  succeeds(1);
+  kube::core::PodStatus status;
+  ASSERT_TRUE(status.ParseFromString(statuses_[pod.uid]));
+  EXPECT_TRUE(status.initcontainerstatuses(0).started());
 }
 
 TEST_F(CoreTest, AStaticPodThatIsHeldBackGivesItsNameToTheNext) {

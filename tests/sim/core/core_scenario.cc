@@ -2,10 +2,12 @@
 
 #include <utility>
 
+#include "tests/sim/core/admission_checks.h"
 #include "tests/sim/core/checks.h"
 #include "tests/sim/core/comparison.h"
 #include "tests/sim/core/core_world.h"
 #include "tests/sim/core/disturbances.h"
+#include "tests/sim/core/server_checks.h"
 #include "tests/sim/core/status_checks.h"
 
 namespace denselet::sim {
@@ -20,8 +22,13 @@ constexpr Duration kConvergesWithin = Minutes(15);
 class Scenario {
  public:
   explicit Scenario(const CoreRun& run)
-      : core_(run), checks_(core_), statuses_(core_), disturbances_(core_) {
-    core_.set_watchers({&checks_, &statuses_, &disturbances_});
+      : core_(run),
+        checks_(core_),
+        statuses_(core_),
+        server_(core_),
+        admission_(core_),
+        disturbances_(core_) {
+    core_.set_watchers({&checks_, &statuses_, &server_, &admission_, &disturbances_});
   }
 
   CoreResult Run() {
@@ -57,7 +64,8 @@ class Scenario {
  private:
   std::string NotConverged() {
     std::string missing = checks_.NotConverged();
-    return missing.empty() ? statuses_.NotTrue() : missing;
+    if (missing.empty()) missing = statuses_.NotTrue();
+    return missing.empty() ? server_.NotTrue() : missing;
   }
 
   bool clean() { return core_.result().problems.empty(); }
@@ -87,6 +95,8 @@ class Scenario {
   uint64_t moved_at_turn_ = 0;  // when time last went on
   Checks checks_;
   StatusChecks statuses_;
+  ServerChecks server_;
+  AdmissionChecks admission_;
   Disturbances disturbances_;
 };
 

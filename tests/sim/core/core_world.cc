@@ -55,7 +55,10 @@ CoreWorld::CoreWorld(const CoreRun& run)
              [this](Duration d, UniqueFunction<void()> task) { world_.Later(d, std::move(task)); }),
       host_(model_, world_.random(),
             [this](Duration d, UniqueFunction<void()> task) { world_.Later(d, std::move(task)); }),
-      leaves_(host_) {
+      leaves_(host_),
+      api_(world_, [this](const ServerChange& change) { OnServerChange(change); }) {
+  agent_options_.api = &api_.server();
+  agent_options_.milli_cpus = kSimMilliCpus;
   DrawKept(run, agent_options_);
   model_.images() = {"image:1"};
   model_.set_on_request([this](const fakes::SentRequest& request) {
@@ -124,7 +127,7 @@ void CoreWorld::StartAgent(const AgentBreak& after) {
     });
   };
   later(after.files_after, &CoreWorld::TellFiles);
-  later(after.api_after, &CoreWorld::TellApi);
+  later(after.api_after, &CoreWorld::Join);
 }
 
 void CoreWorld::KillAgent(const AgentBreak& away) {
@@ -161,15 +164,8 @@ void CoreWorld::KillAgentAtCall(uint32_t calls, const AgentBreak& away) {
 
 // The sources.
 
-void CoreWorld::TellApi() {
-  if (agent_ == nullptr || outages_ > 0) return;
-  std::vector<kube::PodRef> pods;
-  for (const auto& [uid, pod] : pods_) {
-    if (pod.wished && !pod.is_static) pods.push_back(pod.Build());
-  }
-  agent_->OnSources([pods = std::move(pods)](sync::PodSources& sources) {
-    sources.OnPods(sync::SourceKind::kApi, pods);
-  });
+void CoreWorld::Join() {
+  if (agent_ != nullptr) agent_->Join();
 }
 
 void CoreWorld::TellFiles() {
@@ -183,31 +179,22 @@ void CoreWorld::TellFiles() {
   });
 }
 
-// A source that has not told all it has tells nothing yet.
 void CoreWorld::Tell(const SimPod& pod) {
   ++result_.wishes;
-  if (agent_ == nullptr) return;
   if (pod.is_static) return TellFiles();
-  if (outages_ > 0 || !agent_->sources().Ready({sync::SourceKind::kApi})) return;
-  if (!pod.wished) {
-    agent_->OnSources([uid = pod.uid](sync::PodSources& sources) {
-      sources.OnPodGone(sync::SourceKind::kApi, uid.value());
-    });
-    return;
-  }
-  agent_->OnSources([built = pod.Build()](sync::PodSources& sources) {
-    sources.OnPod(sync::SourceKind::kApi, built);
-  });
+  api_.Apply(pod);
 }
 
-void CoreWorld::ApiOutage(Duration length) {
+void CoreWorld::ApiOutage(Duration length, bool forgets) {
   CoverAll(SimEvent::kApiOutage);
   Note("the API server cannot be reached");
   ++outages_;
-  world_.Later(length, [this] {
+  api_.server().Crash();
+  world_.Later(length, [this, forgets] {
     if (--outages_ > 0) return;
     Note("the API server is back");
-    TellApi();
+    if (forgets) api_.Compact();
+    api_.server().Start();
   });
 }
 
@@ -230,7 +217,7 @@ void CoreWorld::NotReady(const sync::NodeFacts& node, Duration length) {
   });
 }
 
-// The API server, probes, managers.
+// Probes, managers.
 
 void CoreWorld::StartTicking() {
   world_.Later(Milliseconds(static_cast<int64_t>(1 + world_.random().Below(kTickMaxMs))), [this] {
@@ -243,33 +230,15 @@ void CoreWorld::Tick() {
   for (auto& [uid, pod] : pods_) {
     const sync::PodWorker* worker = pod.wished ? agent_->Find(uid) : nullptr;
     if (worker == nullptr) continue;
-    if (worker->state().phase >= sync::Phase::kTerminated) {
-      Acknowledge(uid, pod, *worker);
+    if (worker->state().phase == sync::Phase::kFinished) {
+      // The containers of a pod that has ended go some time after the API server knows its end.
+      if (!pod.succeeded || pod.deleting || worker->facts().removal_allowed) continue;
+      agent_->OnOwner(uid, [id = uid](sync::PodShard& shard) { shard.AllowRemoval(id); });
     } else if (worker->state().phase == sync::Phase::kSyncing) {
-      NoteStart(pod, *worker);
       if (pod.kind == SimPodKind::kProbed) Probe(pod);
       if (pod.evicted && !worker->state().ending) EvictNow(pod);
     }
   }
-}
-
-// The first status of a pod reaches the API server, which keeps when it began.
-void CoreWorld::NoteStart(SimPod& pod, const sync::PodWorker& worker) {
-  if (pod.started || pod.is_static || outages_ > 0 || !worker.state().active_since) return;
-  pod.started = world_.clock().WallNow() - (Now() - *worker.state().active_since);
-}
-
-// The final status of a pod reaches the API server, which answers: it removes what was to be
-// deleted, and keeps the phase of what ended by itself.
-void CoreWorld::Acknowledge(const PodUid& uid, SimPod& pod, const sync::PodWorker& worker) {
-  if (!pod.final_status && !pod.is_static) return;
-  if (pod.deleting) {
-    pod.wished = false;
-    Note("API server removes " + uid.value());
-    return Tell(pod);
-  }
-  if (pod.is_static || worker.facts().removal_allowed) return;
-  agent_->OnOwner(uid, [id = uid](sync::PodShard& shard) { shard.AllowRemoval(id); });
 }
 
 // The sidecar's startup probe: succeeds after two seconds, and never for the first instance of
@@ -332,20 +301,29 @@ void CoreWorld::OnStatusForgotten(const PodUid& pod) {
   for (CoreWatcher* watcher : watchers_) watcher->OnStatusForgotten(pod);
 }
 
-void CoreWorld::OnStatusArrived(const sync::PodStatusUpdate& update) {
-  const auto found = pods_.find(PodUid(std::string(update.pod->hot().uid)));
-  if (found == pods_.end() || update.finished == sync::Finished::kNo) return;
-  SimPod& pod = found->second;
-  pod.final_status = true;
-  kube::core::PodStatus status;
-  CHECK(status.ParseFromString(update.status));
-  if (pod.is_static || pod.succeeded) return;
-  pod.succeeded = status.phase() == "Succeeded";
-  if (!pod.deleting) Tell(pod);
+// What the API server has of a pod counts from here on.
+void CoreWorld::OnServerChange(const ServerChange& change) {
+  const kube::core::Pod& pod = change.after != nullptr ? *change.after : *change.before;
+  const auto found = pods_.find(PodUid(pod.metadata().uid()));
+  if (found != pods_.end()) {
+    if (change.after == nullptr) {
+      found->second.wished = false;
+    } else if (sync::IsTerminalPhase(pod.status().phase())) {
+      found->second.succeeded = pod.status().phase() == "Succeeded";
+    }
+  }
+  const char* const who = change.who == ServerChange::Who::kAgent ? "agent" : "other";
+  Note("API server, by " + std::string(who) + ": " + pod.metadata().name() + " " +
+       (change.after == nullptr ? "gone"
+                                : pod.metadata().resourceversion() + " " + pod.status().phase()));
+  for (CoreWatcher* watcher : watchers_) watcher->OnServerChange(change);
 }
 
 void CoreWorld::OnPodRejected(const kube::PodRef& pod, const sync::Rejection& rejection) {
-  Problem(std::string(pod->hot().uid) + ": rejected: " + rejection.message);
+  const PodUid uid(std::string(pod->hot().uid));
+  Note(uid.value() + " is rejected: " + rejection.message);
+  if (!pods_[uid].contested) Problem(uid.value() + ": rejected: " + rejection.message);
+  for (CoreWatcher* watcher : watchers_) watcher->OnPodRejected(uid);
 }
 
 }  // namespace denselet::sim

@@ -1,9 +1,10 @@
-// What is around the core in one run: the runtime, the sources of pods, the API server that takes
-// the last word about a pod, and the agent itself, which dies and is started again. What happens in
+// What is around the core in one run: the runtime, the files with pods, the API server, and the
+// agent itself, which dies and is started again. What happens in
 // it is drawn elsewhere (disturbances.h); what must be true is looked at elsewhere (checks.h).
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/sim/core/api_side.h"
 #include "tests/sim/core/core_agent.h"
 #include "tests/sim/core/core_scenario.h"
 #include "tests/sim/core/coverage.h"
@@ -27,6 +29,8 @@ class CoreWatcher {
   virtual void OnAgentStarts() = 0;
   virtual void OnStatus(const sync::PodStatusUpdate& update) { static_cast<void>(update); }
   virtual void OnStatusForgotten(const PodUid& pod) { static_cast<void>(pod); }
+  virtual void OnServerChange(const ServerChange& change) { static_cast<void>(change); }
+  virtual void OnPodRejected(const PodUid& pod) { static_cast<void>(pod); }
 
  protected:
   ~CoreWatcher() = default;
@@ -54,6 +58,7 @@ class CoreWorld final : private CoreAgentUser {
   fakes::RuntimeModel& model() { return model_; }
   fakes::FakeRuntimeHost& host() { return host_; }
   PodLeaves& leaves() { return leaves_; }
+  ApiSide& api() { return api_; }
   CoreAgentOptions& agent_options() { return agent_options_; }
   CoreAgent* agent() { return agent_.get(); }  // null while it is down
   const sync::PodWorker* Worker(const PodUid& pod) { return agent_ ? agent_->Find(pod) : nullptr; }
@@ -71,14 +76,14 @@ class CoreWorld final : private CoreAgentUser {
   // line in its crash record; the next one reads that.
   void set_deadly(const PodUid& pod) { deadly_ = pod; }
   const std::optional<PodUid>& deadly() const { return deadly_; }
-  // The API server cannot be reached for so long; then all there is comes as one list.
-  void ApiOutage(Duration length);
+  // The API server cannot be reached for so long; it may have forgotten by then what was before.
+  void ApiOutage(Duration length, bool forgets);
   // The node says that it can run no pods, for so long.
   void NotReady(const sync::NodeFacts& node, Duration length);
-  // The agent hears what its source has of this pod, or that it has it no more.
+  // Its source has it like this now, or has it no more; the agent will hear.
   void Tell(const SimPod& pod);
   void EvictNow(const SimPod& pod);
-  // What the API server, probes and managers do by themselves, again and again from now on.
+  // What probes and managers do by themselves, again and again from now on.
   void StartTicking();
 
   // One step of the world. False: nothing will ever happen any more.
@@ -91,12 +96,11 @@ class CoreWorld final : private CoreAgentUser {
   void CoverAll(SimEvent event);
 
  private:
-  void TellApi();
+  void Join();
   void TellFiles();
   void Tick();
   void DieOf(const PodUid& pod);
-  void NoteStart(SimPod& pod, const sync::PodWorker& worker);
-  void Acknowledge(const PodUid& uid, SimPod& pod, const sync::PodWorker& worker);
+  void OnServerChange(const ServerChange& change);
   void Probe(const SimPod& pod);
 
   // CoreAgentUser
@@ -107,24 +111,31 @@ class CoreWorld final : private CoreAgentUser {
   void OnPodHeldBack(const sync::PodIdentity&) override {}
   void OnPlegMode(const sync::PlegModeChange& change) override;
   void OnStatus(const sync::PodStatusUpdate& update) override;
-  void OnStatusArrived(const sync::PodStatusUpdate& update) override;
   void OnStatusForgotten(const PodUid& pod) override;
   void OnPodRejected(const kube::PodRef& pod, const sync::Rejection& rejection) override;
 
-  class NullSink final : public LogSink {
+  // The agent's log is part of a trace that is printed.
+  class TraceSink final : public LogSink {
    public:
-    void Write(std::string_view, Severity) noexcept override {}
+    explicit TraceSink(bool prints) : prints_(prints) {}
+    void Write(std::string_view line, Severity) noexcept override {
+      if (prints_) std::fwrite(line.data(), 1, line.size(), stdout);
+    }
+
+   private:
+    const bool prints_;
   };
 
   const CoreRun run_;
   World world_;
-  NullSink sink_;
+  TraceSink sink_{run_.trace == Trace::Mode::kPrint};
   LogVerbosity verbosity_;
   LogOutput output_{LogFormat{}, world_.clock(), verbosity_, sink_};
   Logger log_{output_};
   fakes::RuntimeModel model_;
   fakes::FakeRuntimeHost host_;
   PodLeaves leaves_;
+  ApiSide api_;
   CoreAgentOptions agent_options_;
   std::vector<CoreWatcher*> watchers_;
   std::map<PodUid, SimPod> pods_;

@@ -110,6 +110,30 @@ void Disturbances::DrawFaults() {
   disk.delay_max = Below(plan_, 50);
   disk.error = some(0.02);
   disk.hang = some(0.005);
+  fakes::FakeApiFaults& api = core_.api().server().faults();
+  api.delay_max = Milliseconds(1 + static_cast<int64_t>(plan_.Below(300)));
+  api.lost_request = some(0.1);
+  api.lost_answer = some(0.1);
+  api.late_request = some(0.1);
+  api.broken_watch = some(0.05);
+  api.repeated_list = 0.3;
+  if (plan_.Below(4) != 0) Meddle();
+}
+
+// Others use the API server, too.
+void Disturbances::Meddle() {
+  constexpr uint64_t kPauseMaxMs = 6000;
+  Random& random = core_.world().random();
+  core_.world().Later(Below(random, kPauseMaxMs), [this] {
+    if (!troubled_) return;
+    Random& now = core_.world().random();
+    fakes::ModelFaults& faults = core_.api().model().faults();
+    if (now.Below(16) == 0) faults.too_many_requests += static_cast<uint32_t>(now.Below(12));
+    if (now.Below(16) == 0) faults.internal_errors += static_cast<uint32_t>(now.Below(4));
+    if (now.Below(16) == 0) core_.api().Compact();
+    core_.Note(core_.api().Meddle(now));
+    Meddle();
+  });
 }
 
 void Disturbances::Begin(TimePoint end) {
@@ -183,6 +207,8 @@ void Disturbances::Stir(const SimPod& pod, Duration length) {
 void Disturbances::AddPod(Random& random) {
   SimPod pod = DrawPod(random, ++pods_drawn_);
   if (core_.run().quiet && ChangesFast(pod.kind)) pod.kind = SimPodKind::kServer;
+  // Who gets what depends on the run.
+  if (core_.run().quiet) pod.contested = false;
   pod.wished = true;
   core_.Note("wish " + pod.uid.value() + " " + pod.name);
   // The place of one that the story is through with, or another one.
@@ -241,6 +267,8 @@ void Disturbances::MakePeace() {
   core_.host().faults() = {.timeout = Seconds(20)};
   core_.leaves().faults() = {};
   core_.leaves().disk().faults() = {};
+  core_.api().server().faults() = {};
+  core_.api().model().faults() = {};
   core_.agent_options().events = {};
   if (core_.agent() != nullptr) core_.agent()->events().faults() = {};
   for (const auto& [uid, pod] : core_.pods()) {
@@ -337,7 +365,7 @@ bool Disturbances::Do(SimEvent event, SimPod& pod, Random& random) {
     case SimEvent::kAgentKilled:
       return KillAgent(random);
     case SimEvent::kApiOutage:
-      core_.ApiOutage(Below(random, 20'000));
+      core_.ApiOutage(Below(random, 20'000), random.Below(2) == 0);
       return true;
     case SimEvent::kNodeNotReady:
       return MakeNotReady(random);

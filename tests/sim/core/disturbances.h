@@ -35,6 +35,7 @@ class Disturbances final : public CoreWatcher {
 
  private:
   void DrawFaults();
+  void Meddle();
   void LayTrap(const SimPlace& place);
   void PlanNext(TimePoint end);
   void Disturb(Random& random);

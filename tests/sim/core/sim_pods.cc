@@ -22,6 +22,23 @@ kube::core::Container& AddInit(kube::core::Pod& pod, const std::string& name,
   return container;
 }
 
+constexpr const char* kHashAnnotation = "kubernetes.io/config.hash";
+
+void Claim(const SimPod& pod, kube::core::Container& container) {
+  if (pod.milli_cpus > 0) {
+    auto& requests = *container.mutable_resources()->mutable_requests();
+    // As the API server writes it.
+    const int64_t milli = pod.milli_cpus;
+    requests["cpu"].set_string(milli % 1000 == 0 ? std::to_string(milli / 1000)
+                                                 : std::to_string(milli) + "m");
+  }
+  if (pod.host_port == 0) return;
+  auto& port = *container.add_ports();
+  port.set_containerport(pod.host_port);
+  port.set_hostport(pod.host_port);
+  port.set_protocol("TCP");
+}
+
 }  // namespace
 
 std::string_view SimPodKindName(SimPodKind kind) {
@@ -96,6 +113,12 @@ SimPod DrawPod(Random& random, uint32_t number) {
   pod.uid = PodUid("u" + std::to_string(number));
   const int64_t graces[] = {0, 1, 5, 30};
   pod.grace_seconds = graces[random.Below(4)];
+  pod.contested = random.Below(4) == 0;
+  const int64_t needs[] = {0, 500, 1000, 2000};
+  pod.milli_cpus = needs[random.Below(4)];
+  // Static ones are critical: they would drive others out, and begin beside one that does not go.
+  if (pod.is_static) pod.milli_cpus = 0;
+  pod.host_port = random.Below(2) == 0 ? 0 : 8000 + static_cast<int32_t>(random.Below(3));
   return pod;
 }
 
@@ -105,13 +128,16 @@ ContainerRole RoleOf(std::string_view container) {
   return ContainerRole::kRegular;
 }
 
-kube::PodRef SimPod::Build() const {
+kube::core::Pod SimPod::Object() const {
   kube::core::Pod pod;
   pod.mutable_metadata()->set_name(name);
   pod.mutable_metadata()->set_namespace_("default");
   pod.mutable_metadata()->set_uid(uid.value());
   pod.mutable_spec()->set_terminationgraceperiodseconds(grace_seconds);
   pod.mutable_spec()->set_restartpolicy("Always");
+  pod.mutable_spec()->set_nodename(kSimNode);
+  // As the sources of static pods do.
+  if (is_static) (*pod.mutable_metadata()->mutable_annotations())[kHashAnnotation] = uid.value();
   const std::string image = "image:" + std::to_string(version);
   switch (kind) {
     case SimPodKind::kServer:
@@ -184,15 +210,17 @@ kube::PodRef SimPod::Build() const {
     common.set_name("debug");
     common.set_image("image:1");
   }
+  if (contested) Claim(*this, *pod.mutable_spec()->mutable_containers(0));
+  return pod;
+}
+
+kube::PodRef SimPod::Build() const {
+  kube::core::Pod pod = Object();
   if (deleting) {
     pod.mutable_metadata()->mutable_deletiontimestamp()->set_seconds(1'764'000'000);
     pod.mutable_metadata()->set_deletiongraceperiodseconds(deletion_grace.value_or(grace_seconds));
   }
   if (succeeded) pod.mutable_status()->set_phase(*succeeded ? "Succeeded" : "Failed");
-  if (started) {
-    pod.mutable_status()->mutable_starttime()->set_seconds(
-        std::chrono::duration_cast<std::chrono::seconds>(started->time_since_epoch()).count());
-  }
   auto at_rest = kube::PodAtRest::FromPod(pod);
   CHECK(at_rest);
   return *at_rest;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "kube/api/fwd.h"
 #include "kube/api/pod/pod_at_rest.h"
 #include "tests/fakes/runtime_model.h"
 
@@ -40,6 +41,11 @@ struct SimPod {
   uint32_t version = 1;    // of its image: a new one is another specification
   int64_t grace_seconds = 30;
   bool debugged = false;
+  // It needs what not all can have: processors, and perhaps a port of the node. Whether it gets
+  // them depends on the run.
+  bool contested = false;
+  int64_t milli_cpus = 0;  // of one that is contested
+  int32_t host_port = 0;   // the same; 0: none
 
   // Where it is, as its source has it.
   bool wished = false;
@@ -47,15 +53,20 @@ struct SimPod {
   bool away = false;     // removed for a while
   bool deleting = false;
   std::optional<int64_t> deletion_grace = {};
-  bool final_status = false;             // the API server has it
-  std::optional<bool> succeeded = {};    // as the API server has it: terminal
-  std::optional<WallTime> started = {};  // as the API server has it
+  std::optional<bool> succeeded = {};  // as the API server has it: terminal
   bool evicted = false;
   std::optional<int64_t> eviction_grace = {};
   bool doomed = false;  // its source will have it no more in the end
 
+  // As its source has it: the metadata and the specification that its author gave it.
+  kube::core::Pod Object() const;
+  // The same with what the story says of its end, for who tells it without an API server.
   kube::PodRef Build() const;
 };
+
+inline constexpr const char* kSimNode = "n1";
+// Of the node, for those that are contested; the others need none.
+inline constexpr int64_t kSimMilliCpus = 3000;
 
 SimPod DrawPod(Random& random, uint32_t number);
 

@@ -39,7 +39,8 @@ void StatusChecks::OnStatus(const sync::PodStatusUpdate& update) {
   const PodStatus status = Parse(update.status);
   Told& told = told_[uid];
   if (update.version <= told.version) core_.Problem(uid.value() + ": an older status is told");
-  if (told.version != 0) CheckBack(uid, told, status);
+  // One that goes on from what a mirror shows does not go on from the one before.
+  if (told.version != 0 && told.mirror == update.mirror) CheckBack(uid, told, status);
   const bool quiet = update.may_run == sync::MayRun::kNo;
   if (quiet && RunsInTheRuntime(uid)) {
     core_.Problem(uid.value() + ": told to be at its end while a container runs");
@@ -51,7 +52,7 @@ void StatusChecks::OnStatus(const sync::PodStatusUpdate& update) {
       !sync::IsTerminalPhase(status.phase())) {
     core_.Problem(uid.value() + ": finished in phase " + status.phase());
   }
-  told = {update.version, update.status, quiet};
+  told = {update.version, update.status, quiet, update.mirror};
 }
 
 // Within one life of the agent and of the pod.

@@ -30,6 +30,7 @@ class StatusChecks final : public CoreWatcher {
     uint64_t version = 0;
     std::string status = {};
     bool quiet = false;  // nothing of it may run
+    std::string mirror = {};
   };
 
   bool RunsInTheRuntime(const PodUid& pod);

@@ -1,0 +1,64 @@
+#include "tests/sim/core/admission_checks.h"
+
+#include <algorithm>
+
+namespace denselet::sim {
+
+using fakes::RuntimeRequest;
+
+void AdmissionChecks::OnPodRejected(const PodUid& pod) {
+  if (core_.pods()[pod].is_static) return;
+  if (!rejected_.insert(pod).second) core_.Problem(pod.value() + ": rejected once more");
+  if (begun_.count(pod) != 0) core_.Problem(pod.value() + ": rejected after it had begun");
+}
+
+void AdmissionChecks::OnRequest(const fakes::SentRequest& request) {
+  if (request.request != RuntimeRequest::kRunSandbox &&
+      request.request != RuntimeRequest::kStartContainer) {
+    return;
+  }
+  const auto found = core_.pods().find(request.pod);
+  if (found == core_.pods().end()) return;
+  const std::string what = std::string(fakes::RuntimeRequestName(request.request)) + " " +
+                           request.pod.value() + " " + request.name;
+  CheckDecision(found->second, what);
+  if (request.request == RuntimeRequest::kStartContainer) CheckRoom(found->second, what);
+}
+
+void AdmissionChecks::CheckDecision(const SimPod& pod, const std::string& what) {
+  if (pod.is_static) return;
+  begun_.insert(pod.uid);
+  if (rejected_.count(pod.uid) != 0) core_.Problem(what + ": of a pod that was rejected");
+  if (pod.wished && pod.succeeded) {
+    core_.Problem(what + ": of a pod that has ended, as the API server knows");
+  }
+}
+
+bool AdmissionChecks::Runs(const PodUid& pod) {
+  return std::ranges::any_of(core_.model().Read(pod).containers, [](const auto& container) {
+    return container.state == sync::ContainerState::kRunning;
+  });
+}
+
+// What runs beside it leaves room for it.
+void AdmissionChecks::CheckRoom(const SimPod& pod, const std::string& what) {
+  int64_t milli_cpus = pod.contested ? pod.milli_cpus : 0;
+  for (const auto& [uid, other] : core_.pods()) {
+    if (uid == pod.uid) continue;
+    const bool same_name = pod.is_static && other.is_static && other.name == pod.name;
+    if (!same_name && !(pod.contested && other.contested)) continue;
+    if (!Runs(uid)) continue;
+    if (same_name) core_.Problem(what + ": while " + uid.value() + " of the same name runs");
+    if (pod.contested && other.contested) {
+      milli_cpus += other.milli_cpus;
+      if (pod.host_port != 0 && pod.host_port == other.host_port) {
+        core_.Problem(what + ": its port is that of " + uid.value());
+      }
+    }
+  }
+  if (milli_cpus > kSimMilliCpus) {
+    core_.Problem(what + ": " + std::to_string(milli_cpus) + " thousandths of processors are used");
+  }
+}
+
+}  // namespace denselet::sim

@@ -1,0 +1,48 @@
+// What must be true of what the API server shows: at every change that the agent makes there, and
+// in the end. Lives of the agent make no difference to it.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "kube/api/fwd.h"
+#include "tests/sim/core/core_world.h"
+
+namespace denselet::sim {
+
+class ServerChecks final : public CoreWatcher {
+ public:
+  explicit ServerChecks(CoreWorld& core) : core_(core) {}
+
+  // What the server shows and is not so, or should show and does not; empty: nothing. In the end.
+  std::string NotTrue();
+
+  // CoreWatcher
+  void OnRequest(const fakes::SentRequest&) override {}
+  void OnPodChanged(const sync::PodWorker&) override {}
+  void OnPodGone(const PodUid& pod) override { ++lives_[pod]; }
+  void OnAgentStarts() override {}
+  void OnStatus(const sync::PodStatusUpdate& update) override;
+  void OnServerChange(const ServerChange& change) override;
+
+ private:
+  // The mirror shows the same life of its pod as before.
+  bool IsSameLife(const kube::core::Pod& pod);
+  void Problem(const kube::core::Pod& pod, const std::string& what);
+  void CheckStatus(const kube::core::Pod& before, const kube::core::Pod& after);
+  void CheckContainers(const kube::core::Pod& before, const kube::core::Pod& after);
+  void CheckForeign(const kube::core::Pod& before, const kube::core::Pod& after);
+  void CheckReadiness(const kube::core::Pod& before, const kube::core::Pod& after);
+  void CheckDeletion(const kube::core::Pod& before);
+  std::string NotShown(const kube::core::Pod& pod, const PodUid& runs_as);
+  std::string NotMirrored();
+
+  CoreWorld& core_;
+  std::map<PodUid, std::string> last_;  // statuses that were told to be the last
+  // A static pod that comes back under its uid may find its mirror still there, and begins anew.
+  std::map<PodUid, uint32_t> lives_;            // ended so far
+  std::map<std::string, uint32_t> shown_life_;  // by the uid of the mirror
+};
+
+}  // namespace denselet::sim
