@@ -133,6 +133,8 @@ core::PodStatus MergeStatus(const core::Pod& shown, const core::PodStatus& ours,
     merged.set_observedgeneration(before.observedgeneration());
   }
   if (IsTerminalPhase(before.phase())) merged.set_phase(before.phase());
+  // A pod begins once: a late word of an agent before us may have told when.
+  if (before.has_starttime()) *merged.mutable_starttime() = before.starttime();
   if (IsTerminalPhase(merged.phase())) ForceNotReady(shown, now, merged);
   return merged;
 }

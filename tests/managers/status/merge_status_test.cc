@@ -61,6 +61,15 @@ TEST(MergeStatus, PodThatHasEndedIsNotReadyAndDoesNotComeBack) {
   EXPECT_EQ(merged.conditions(0).reason(), "PodFailed");
 }
 
+TEST(MergeStatus, APodBeginsOnce) {
+  const Pod shown = Shown(R"({"phase": "Running", "startTime": "2026-01-01T00:00:00Z"})");
+  const PodStatus ours = Status(R"({"phase": "Running", "startTime": "2026-01-01T00:00:09Z"})");
+  const PodStatus merged = MergeStatus(shown, ours, MayRun::kYes, kNow);
+  EXPECT_EQ(merged.starttime().seconds(), shown.status().starttime().seconds());
+  EXPECT_EQ(MergeStatus(Shown("{}"), ours, MayRun::kYes, kNow).starttime().seconds(),
+            ours.starttime().seconds());
+}
+
 TEST(MergeStatus, DisruptionOfOthersIsReplacedOnlyAtTheEnd) {
   const Pod shown = Shown(R"({"phase": "Running", "conditions": [{"type": "DisruptionTarget",
     "status": "True", "reason": "Theirs"}]})");
