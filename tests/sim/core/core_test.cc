@@ -10,10 +10,24 @@
 #include "tests/sim/seeds.h"
 #include "tests/source_dir.h"
 
+extern "C" [[gnu::weak]] void __asan_init();
+extern "C" [[gnu::weak]] void __tsan_init();
+
 namespace denselet::sim {
 namespace {
 
 using Problems = std::vector<std::string>;
+
+// Sanitizers take an order of magnitude longer, and look for other things.
+bool IsSlowBuild() { return __asan_init != nullptr || __tsan_init != nullptr; }
+
+// Several tests, so that they run side by side: each takes every kParts-th seed.
+constexpr size_t kParts = 8;
+std::vector<uint64_t> PartOf(const std::vector<uint64_t>& seeds, size_t part) {
+  std::vector<uint64_t> mine;
+  for (size_t i = part; i < seeds.size(); i += kParts) mine.push_back(seeds[i]);
+  return mine;
+}
 
 std::vector<uint64_t> RecordedSeeds() {
   std::ifstream file(tests::SourcePath("tests/sim/core/seeds.txt"));
@@ -25,9 +39,11 @@ std::vector<uint64_t> RecordedSeeds() {
   return seeds;
 }
 
-TEST(Core, StaysSafeAndConvergesAndEndsTheSameWithoutEvents) {
+class CoreSeeds : public testing::TestWithParam<size_t> {};
+
+TEST_P(CoreSeeds, StaysSafeAndConvergesAndEndsTheSameWithoutEvents) {
   Coverage coverage;
-  for (const uint64_t seed : Seeds(40)) {
+  for (const uint64_t seed : PartOf(Seeds(IsSlowBuild() ? 8 : 40), GetParam())) {
     const CoreResult result = RunBothWays({.seed = seed});
     EXPECT_EQ(result.problems, Problems()) << "seed " << seed;
     EXPECT_GE(result.kills, 1u) << "seed " << seed;
@@ -37,14 +53,23 @@ TEST(Core, StaysSafeAndConvergesAndEndsTheSameWithoutEvents) {
     coverage.Add(result.coverage);
   }
   EXPECT_EQ(coverage.Unexpected(), Problems());
-  // A few seeds reach most of what ten thousand must reach all of (./dev sim --coverage).
-  EXPECT_LT(coverage.Missing().size() * 2, coverage.legal());
 }
 
-TEST(Core, RecordedSeedsStayClean) {
-  for (const uint64_t seed : RecordedSeeds()) {
+TEST_P(CoreSeeds, RecordedOnesStayClean) {
+  for (const uint64_t seed : PartOf(RecordedSeeds(), GetParam())) {
     EXPECT_EQ(RunBothWays({.seed = seed}).problems, Problems()) << "seed " << seed;
   }
+}
+
+INSTANTIATE_TEST_SUITE_P(Part, CoreSeeds, testing::Range<size_t>(0, kParts));
+
+// A few seeds reach most of what ten thousand must reach all of (./dev sim --coverage).
+TEST(Core, AFewSeedsReachMostOfWhatIsLegal) {
+  Coverage coverage;
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    coverage.Add(RunCoreScenario({.seed = seed}).coverage);
+  }
+  EXPECT_LT(coverage.Missing().size() * 2, coverage.legal());
 }
 
 TEST(Core, ASeedIsARun) {
@@ -56,7 +81,7 @@ TEST(Core, ASeedIsARun) {
 
 // Where nothing changes by itself faster than lists can see, both ways decide the same.
 TEST(Core, WithoutEventsItDoesTheSameInTheSameOrder) {
-  for (const uint64_t seed : Seeds(40)) {
+  for (const uint64_t seed : Seeds(IsSlowBuild() ? 10 : 40)) {
     const CoreResult result = RunBothWays({.seed = seed, .quiet = true});
     EXPECT_EQ(result.problems, Problems()) << "seed " << seed;
   }

@@ -113,6 +113,10 @@ void ServerChecks::CheckStatus(const Pod& before, const Pod& after) {
 void ServerChecks::CheckContainers(const Pod& before, const Pod& after) {
   for (const ContainerStatus* old : ContainersOf(before.status())) {
     const ContainerStatus* const now = FindContainer(after.status(), old->name());
+    // One that was rejected shows no containers, as the kubelet has it; none of them began.
+    const bool never_began = old->state().has_waiting() && !ToldAnEnd(*old);
+    const bool rejected = ContainersOf(after.status()).empty() && !after.status().reason().empty();
+    if (now == nullptr && rejected && never_began) continue;
     if (now == nullptr) {
       Problem(after, "nothing is told of " + old->name() + " any more");
       continue;
