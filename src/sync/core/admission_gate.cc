@@ -62,10 +62,11 @@ Status AdmissionGate::Wish(uint32_t shard, PodWish wish) {
       }
       // Nobody needs the answer any more.
       Status passed = Pass(entry, std::move(wish), gone ? Stage::kLeaving : Stage::kForwarded);
-      if (passed) {
-        LeaveLine(uid);
-        Release(uid);
-      }
+      if (!passed) return passed;
+      LeaveLine(uid);
+      // What was decided, by an agent before this one or just now, is given back when its worker
+      // says that it has stopped.
+      if (entry.asked && !desk_.IsDecided(uid)) Release(uid);
       return passed;
     }
     case Stage::kForwarded:

@@ -203,6 +203,28 @@ TEST_F(AdmissionGateTest, AfterARestartAdmissionsOfPodsThatAreNoMoreAreGivenBack
   EXPECT_EQ(desk->bookings().Used("cpu"), 1000);
 }
 
+// It still runs: what it has is free when its worker says that it has stopped.
+TEST_F(AdmissionGateTest, WhatTheJournalHasAndIsGoneBeforeTheListKeepsWhatItHolds) {
+  Open();
+  Add("a");
+  Pass();
+  for (const bool journal_is_read : {false, true}) {
+    gate_.reset();
+    Restart();
+    NewGate();
+    shards_.Take();
+    if (journal_is_read) gate_->OnJournalRead();
+    Add("a");
+    ASSERT_TRUE(Wish(WishKind::kGone, SimplePod("a", "1")));
+    EXPECT_EQ(shards_.Take(), "gone a; ");
+    Open({"a"});
+    Pass();
+    EXPECT_EQ(desk->bookings().Used("cpu"), 1000);
+  }
+  gate_->OnPodStopped(PodUid("a"));
+  EXPECT_EQ(desk->bookings().Used("cpu"), 0);
+}
+
 // What a dead agent asked the runtime for may turn up after the list.
 TEST_F(AdmissionGateTest, NothingIsAnOrphanBeforeThoseOfTheJournalAreForwarded) {
   Open();
