@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <cerrno>
 #include <cstring>
 #include <string>
 
@@ -20,11 +21,11 @@ inline Status CheckNobodyServes(const std::string& path) {
     return Error(ErrorCode::kInvalid, "the path of the socket is too long: " + path);
   }
   std::memcpy(address.sun_path, path.data(), path.size());
-  const reactor::UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const reactor::UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return Ok();
-  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    return Ok();
-  }
+  const int connected =
+      ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  if (connected != 0 && errno != EAGAIN) return Ok();  // EAGAIN: so many wait there already
   return Error(ErrorCode::kAlreadyExists, "somebody serves on " + path + " already");
 }
 

@@ -112,8 +112,10 @@ class PodCore::Part final : public PodShardUser {
     TellHome();
   }
   void OnPodUnwished(const PodIdentity& pod) override {
-    words_.push_back({pod, Word::kUnwished, Whose::kNobodys});
-    TellHome();
+    const Status asked = SendHome([&core = core_, uid = pod.uid] {
+      if (core.home_ != nullptr) core.OnPodUnwished(uid);
+    });
+    static_cast<void>(asked);  // refused: the shard asks again
   }
   void OnPodHeldBack(const PodIdentity& pod, const kube::PodRef& wish) override {
     user_.OnPodHeldBack(pod, wish);
@@ -138,7 +140,7 @@ class PodCore::Part final : public PodShardUser {
   }
 
  private:
-  enum class Word : uint8_t { kStopped, kGone, kUnwished };
+  enum class Word : uint8_t { kStopped, kGone };
   struct Untold {
     PodIdentity pod;
     Word word;
@@ -152,7 +154,6 @@ class PodCore::Part final : public PodShardUser {
         if (untold.word == Word::kStopped) {
           return core.OnPodStopped(untold.pod.uid, untold.whose);
         }
-        if (untold.word == Word::kUnwished) return core.OnPodUnwished(untold.pod.uid);
         core.OnPodGone(untold.pod, untold.whose);
       });
       if (!sent) break;
