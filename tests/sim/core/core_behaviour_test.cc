@@ -261,6 +261,25 @@ TEST_F(CoreTest, WhatNobodyWishesIsEndedWhenAllSourcesHaveSpoken) {
   EXPECT_EQ(model_.sandboxes(), 0u);
 }
 
+TEST_F(CoreTest, WhatTurnsUpOfAPodThatWaitsForItsAdmissionIsNoOrphan) {
+  Start();
+  TellAll();
+  Run(Seconds(5));
+  leaves_.disk().faults().full = true;  // no admission becomes durable
+  SimPod& pod = Pod(SimPodKind::kServer, "u1");
+  TellAll();
+  Run(Seconds(5));
+  ASSERT_EQ(model_.sandboxes(), 0u);
+  // An agent before this one had asked for it.
+  ASSERT_TRUE(model_.RunSandbox({.pod = {.ref = {"default", pod.name}, .uid = pod.uid}}));
+  Run(Minutes(1));
+  EXPECT_EQ(model_.sandboxes(), 1u) << "it is wished";
+  leaves_.disk().faults().full = false;
+  Run(Minutes(1));
+  EXPECT_TRUE(Runs(pod));
+  EXPECT_EQ(model_.sandboxes(), 1u);
+}
+
 TEST_F(CoreTest, AStaticPodWaitsForTheOneBeforeItOfItsName) {
   Start();
   SimPod& old = Static("u1", "same");
