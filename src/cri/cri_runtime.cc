@@ -47,6 +47,7 @@ Done<Unit> GoneIsFine(Done<Unit> done) {
 Result<sync::ExecResult> ToExecResult(pb::ExecSyncResponse& response) {
   sync::ExecResult result = {.exit_code = response.exit_code(),
                              .output = std::move(*response.mutable_stdout())};
+  result.errors_from = result.output.size();
   result.output += response.stderr();
   return result;
 }

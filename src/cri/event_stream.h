@@ -37,7 +37,7 @@ namespace denselet::cri {
 
 struct EventStreamOptions {
   Duration pause_min = Milliseconds(50);
-  Duration pause_max = Seconds(1);
+  Duration pause_max = Milliseconds(500);
   double jitter = 0.2;
   Duration settle = Milliseconds(100);
   Duration ends_at_once = Seconds(1);  // a stream that ends in order before that had nothing to say

@@ -154,11 +154,13 @@ Status WithBytes(const grpc::ByteBuffer& buffer, Add add) {
   return add(std::string_view(reinterpret_cast<const char*>(slice.begin()), slice.size()));
 }
 
-constexpr auto kTakeSandboxes = [](ListCollector& all, const grpc::ByteBuffer& answer) {
-  return WithBytes(answer, [&all](std::string_view bytes) { return all.AddSandboxes(bytes); });
+using Collected = std::unique_ptr<ListCollector>;
+
+constexpr auto kTakeSandboxes = [](Collected& all, const grpc::ByteBuffer& answer) {
+  return WithBytes(answer, [&all](std::string_view bytes) { return all->AddSandboxes(bytes); });
 };
-constexpr auto kTakeContainers = [](ListCollector& all, const grpc::ByteBuffer& answer) {
-  return WithBytes(answer, [&all](std::string_view bytes) { return all.AddContainers(bytes); });
+constexpr auto kTakeContainers = [](Collected& all, const grpc::ByteBuffer& answer) {
+  return WithBytes(answer, [&all](std::string_view bytes) { return all->AddContainers(bytes); });
 };
 
 }  // namespace
@@ -166,19 +168,20 @@ constexpr auto kTakeContainers = [](ListCollector& all, const grpc::ByteBuffer& 
 void ListAll(rpc::Client& client, Connection& connection, const Context& context,
              Done<Listed> done) {
   auto with_sandboxes = [&client, &connection, context,
-                         done = std::move(done)](Result<ListCollector> sandboxes) mutable {
+                         done = std::move(done)](Result<Collected> sandboxes) mutable {
     if (!sandboxes) return done(sandboxes.error());
-    auto with_containers = [done = std::move(done)](Result<ListCollector> both) mutable {
+    auto with_containers = [done = std::move(done)](Result<Collected> both) mutable {
       if (!both) return done(both.error());
-      const size_t unreadable = both->unreadable();
-      done(Listed{.list = both->Take(), .unreadable = unreadable});
+      ListCollector& all = **both;
+      done(Listed{.list = all.Take(), .unreadable = all.unreadable()});
     };
     List<Containers>(client, connection, context, pb::ListContainersRequest(),
                      *std::move(sandboxes), kTakeContainers,
-                     Done<ListCollector>(std::move(with_containers)));
+                     Done<Collected>(std::move(with_containers)));
   };
-  List<Sandboxes>(client, connection, context, pb::ListPodSandboxRequest(), ListCollector(),
-                  kTakeSandboxes, Done<ListCollector>(std::move(with_sandboxes)));
+  List<Sandboxes>(client, connection, context, pb::ListPodSandboxRequest(),
+                  std::make_unique<ListCollector>(), kTakeSandboxes,
+                  Done<Collected>(std::move(with_sandboxes)));
 }
 
 void ListStats(rpc::Client& client, Connection& connection, const Context& context,

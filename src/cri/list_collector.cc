@@ -19,13 +19,13 @@ using kube::WireReader;
 // Numbers of fields in CRI's api.proto; tests compare what is read by them with the messages.
 constexpr uint32_t kItems = 1;  // of all four answers
 struct SandboxField {
-  enum : uint32_t { kId = 1, kMetadata = 2, kState = 3, kCreatedAt = 4, kLabels = 5 };
+  enum : uint32_t { kId = 1, kMetadata = 2, kState = 3, kLabels = 5 };
 };
 struct SandboxMetadataField {
   enum : uint32_t { kName = 1, kNamespace = 3, kAttempt = 4 };
 };
 struct ContainerField {
-  enum : uint32_t { kId = 1, kSandbox = 2, kMetadata = 3, kState = 6, kCreatedAt = 7, kLabels = 8 };
+  enum : uint32_t { kId = 1, kMetadata = 3, kState = 6, kLabels = 8 };
 };
 struct ContainerMetadataField {
   enum : uint32_t { kName = 1, kAttempt = 2 };
@@ -43,9 +43,6 @@ void Set(uint32_t& number, const WireField& field) {
 }
 void Set(int& number, const WireField& field) {
   if (IsNumber(field)) number = static_cast<int>(field.value);
-}
-void Set(int64_t& number, const WireField& field) {
-  if (IsNumber(field)) number = static_cast<int64_t>(field.value);
 }
 
 // `each` (Status(const WireField&)) sees the fields of a message.
@@ -94,7 +91,6 @@ Result<ListCollector::Sandbox> ListCollector::ReadSandbox(std::string_view wire)
   const Status read = ForFields(wire, "sandbox", [&](const WireField& field) {
     if (field.number == SandboxField::kId) Set(sandbox.id, field);
     if (field.number == SandboxField::kState) Set(sandbox.state, field);
-    if (field.number == SandboxField::kCreatedAt) Set(sandbox.created_at, field);
     if (field.number == SandboxField::kMetadata && IsBytes(field)) {
       sandbox.has_metadata = true;
       return ForFields(field.bytes, "metadata", metadata);
@@ -118,9 +114,7 @@ Result<ListCollector::Container> ListCollector::ReadContainer(std::string_view w
   };
   const Status read = ForFields(wire, "container", [&](const WireField& field) {
     if (field.number == ContainerField::kId) Set(container.id, field);
-    if (field.number == ContainerField::kSandbox) Set(container.sandbox, field);
     if (field.number == ContainerField::kState) Set(container.state, field);
-    if (field.number == ContainerField::kCreatedAt) Set(container.created_at, field);
     if (field.number == ContainerField::kMetadata && IsBytes(field)) {
       return ForFields(field.bytes, "metadata", metadata);
     }
@@ -158,13 +152,10 @@ Status ListCollector::AddContainers(std::string_view answer) {
 
 sync::ListedPod& ListCollector::PodOf(std::string_view uid, std::string_view ns,
                                       std::string_view name) {
-  if (const auto found = index_.find(uid); found != index_.end()) {
-    return list_.pods[found->second];
-  }
-  index_.emplace(uid, list_.pods.size());
-  list_.pods.push_back({.pod = {.ref = {.ns = std::string(ns), .name = std::string(name)},
-                                .uid = PodUid(std::string(uid))}});
-  return list_.pods.back();
+  if (const auto found = pods_.find(uid); found != pods_.end()) return found->second;
+  sync::ListedPod& pod = pods_[std::string(uid)];
+  pod.pod.ref = {.ns = std::string(ns), .name = std::string(name)};
+  return pod;
 }
 
 void ListCollector::Add(const Sandbox& sandbox) {
@@ -173,15 +164,10 @@ void ListCollector::Add(const Sandbox& sandbox) {
     ++unreadable_;
     return;
   }
-  sync::ListedPod& pod = PodOf(sandbox.uid, sandbox.ns, sandbox.name);
-  pod.sandboxes.push_back({
-      .pod = {.ref = {.ns = std::string(sandbox.ns), .name = std::string(sandbox.name)},
-              .uid = PodUid(std::string(sandbox.uid))},
-      .id = SandboxId(std::string(sandbox.id)),
-      .attempt = sandbox.attempt,
-      .state = StateOf(static_cast<pb::PodSandboxState>(sandbox.state)),
-      .created = TimeOf(sandbox.created_at),
-  });
+  PodOf(sandbox.uid, sandbox.ns, sandbox.name)
+      .sandboxes.push_back({.id = SandboxId(std::string(sandbox.id)),
+                            .attempt = sandbox.attempt,
+                            .state = StateOf(static_cast<pb::PodSandboxState>(sandbox.state))});
 }
 
 void ListCollector::Add(const Container& container) {
@@ -190,22 +176,21 @@ void ListCollector::Add(const Container& container) {
     ++unreadable_;
     return;
   }
-  sync::ListedPod& pod = PodOf(container.uid, container.pod_ns, container.pod_name);
-  pod.containers.push_back({
-      .pod = PodUid(std::string(container.uid)),
-      .id = ContainerId(std::string(container.id)),
-      .sandbox = SandboxId(std::string(container.sandbox)),
-      .name = std::string(container.name),
-      .attempt = container.attempt,
-      .state = StateOf(static_cast<pb::ContainerState>(container.state)),
-      .created = TimeOf(container.created_at),
-  });
+  PodOf(container.uid, container.pod_ns, container.pod_name)
+      .containers.push_back({.id = ContainerId(std::string(container.id)),
+                             .name = std::string(container.name),
+                             .attempt = container.attempt,
+                             .state = StateOf(static_cast<pb::ContainerState>(container.state))});
 }
 
 sync::RuntimeList ListCollector::Take() {
-  index_.clear();
-  sync::RuntimeList list = std::exchange(list_, {});
-  for (sync::ListedPod& pod : list.pods) {
+  sync::RuntimeList list;
+  list.pods.reserve(pods_.size());
+  while (!pods_.empty()) {
+    // tidy: allow random-order because the pods are sorted below
+    auto node = pods_.extract(pods_.begin());
+    sync::ListedPod& pod = list.pods.emplace_back(std::move(node.mapped()));
+    pod.pod.uid = PodUid(std::move(node.key()));
     Sort(pod);
     DropRepeated(pod.sandboxes);
     DropRepeated(pod.containers);

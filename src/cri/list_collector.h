@@ -1,7 +1,7 @@
 // Builds the list of everything from the runtime's answers, which come in any order and in any
 // number of parts: each is read where it arrives and need not be kept.
 //
-// The bytes are read as they stand. Of an object a list needs five fields and one label; as
+// The bytes are read as they stand. Of an object a list needs four fields and one label; as
 // messages its image, its other labels and its annotations would be most of the work.
 //
 // A plain value, on any thread. Objects that are not a pod's of ours are passed over; those that
@@ -38,15 +38,13 @@ class ListCollector {
     std::string_view id = {}, uid = {}, ns = {}, name = {};
     uint32_t attempt = 0;
     int state = 0;
-    int64_t created_at = 0;
     bool has_metadata = false;
   };
   struct Container {
-    std::string_view id = {}, sandbox = {}, name = {};
+    std::string_view id = {}, name = {};
     std::string_view uid = {}, pod_ns = {}, pod_name = {};
     uint32_t attempt = 0;
     int state = 0;
-    int64_t created_at = 0;
   };
   // So that nothing is copied for a look-up: most objects belong to a pod that is there already.
   struct UidHash {
@@ -60,8 +58,8 @@ class ListCollector {
   void Add(const Container& container);
   sync::ListedPod& PodOf(std::string_view uid, std::string_view ns, std::string_view name);
 
-  sync::RuntimeList list_;
-  std::unordered_map<std::string, size_t, UidHash, std::equal_to<>> index_;  // of list_.pods
+  // The key becomes the pod's uid when it is taken.
+  std::unordered_map<std::string, sync::ListedPod, UidHash, std::equal_to<>> pods_;
   size_t unreadable_ = 0;
 };
 

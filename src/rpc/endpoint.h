@@ -26,7 +26,7 @@ struct EndpointOptions {
   std::string user_agent = {};
   uint32_t receive_bytes_max = 16 << 20;  // of one message; more is an error of the call
   Duration connect_backoff_base = Milliseconds(100);
-  Duration connect_backoff_max = Seconds(3);
+  Duration connect_backoff_max = Milliseconds(500);  // a socket of this machine costs little to try
   Duration connect_timeout = Seconds(5);
   BreakerOptions breaker = {};
 };

@@ -64,15 +64,11 @@ TEST(ListCollector, GroupsByPodAndSorts) {
   EXPECT_EQ(list.pods[0].pod.ref.ToString(), "default/name-of-a");
   EXPECT_TRUE(list.pods[0].sandboxes.empty());
   const sync::ListedPod& b = list.pods[1];
-  EXPECT_TRUE(b.sandboxes[0] == (sync::ListedSandbox{.pod = b.pod,
-                                                     .id = SandboxId("s2"),
-                                                     .attempt = 1,
-                                                     .state = sync::SandboxState::kReady,
-                                                     .created = WallTime(Duration(5))}));
+  EXPECT_TRUE(b.sandboxes[0] ==
+              (sync::ListedSandbox{
+                  .id = SandboxId("s2"), .attempt = 1, .state = sync::SandboxState::kReady}));
   EXPECT_EQ(b.sandboxes[1].id, SandboxId("s1"));
-  EXPECT_TRUE(b.containers[0] == (sync::ListedContainer{.pod = PodUid("b"),
-                                                        .id = ContainerId("c2"),
-                                                        .sandbox = SandboxId("s-b"),
+  EXPECT_TRUE(b.containers[0] == (sync::ListedContainer{.id = ContainerId("c2"),
                                                         .name = "web",
                                                         .attempt = 1,
                                                         .state = sync::ContainerState::kRunning}));
@@ -154,16 +150,11 @@ TEST(ListCollector, ReadsWhatTheMessagesHave) {
   EXPECT_EQ(list.pods[0].pod, owner);
   ASSERT_EQ(list.pods[0].sandboxes.size(), 1u);
   EXPECT_TRUE(list.pods[0].sandboxes[0] ==
-              (sync::ListedSandbox{.pod = owner,
-                                   .id = SandboxId("s1"),
-                                   .attempt = 7,
-                                   .state = sync::SandboxState::kNotReady,
-                                   .created = WallTime(Duration(1'700'000'000'000'000'000))}));
+              (sync::ListedSandbox{
+                  .id = SandboxId("s1"), .attempt = 7, .state = sync::SandboxState::kNotReady}));
   ASSERT_EQ(list.pods[0].containers.size(), 1u);
   EXPECT_TRUE(list.pods[0].containers[0] ==
-              (sync::ListedContainer{.pod = PodUid("a"),
-                                     .id = ContainerId("c1"),
-                                     .sandbox = SandboxId("s-a"),
+              (sync::ListedContainer{.id = ContainerId("c1"),
                                      .name = "app",
                                      .attempt = 3,
                                      .state = sync::ContainerState::kExited}));
