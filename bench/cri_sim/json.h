@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -56,13 +57,17 @@ class Json {
     return out;
   }
 
-  // visit(key, value); stops at the first error.
+  // visit(key, value); stops at the first error. A key that comes twice is one.
   template <class Visit>
   Status ForEachMember(Visit visit) const {
+    std::set<std::string> seen;
     yyjson_obj_iter it;
     yyjson_obj_iter_init(value_, &it);
     while (yyjson_val* const key = yyjson_obj_iter_next(&it)) {
       const std::string name(yyjson_get_str(key), yyjson_get_len(key));
+      if (!seen.insert(name).second) {
+        return Error(ErrorCode::kInvalid, "key \"" + name + "\" is there twice");
+      }
       if (Status done = visit(name, With(yyjson_obj_iter_get_val(key))); !done) return done;
     }
     return Ok();

@@ -222,7 +222,13 @@ Status ApplySettings(std::string_view json, Settings& settings) {
 
 Result<Scenario> ParseScenario(std::string_view yaml) {
   const kube::YamlResult text = kube::YamlToJson(yaml);
-  if (!text.faults.empty()) return Error(ErrorCode::kInvalid, "the scenario is not YAML");
+  if (!text.faults.empty()) {
+    return Error(ErrorCode::kInvalid, "the scenario is not YAML: " + ToString(text.faults[0]));
+  }
+  if (text.second_line != 0) {
+    return Error(ErrorCode::kInvalid, "line " + std::to_string(text.second_line) +
+                                          ": a second document; a scenario is one");
+  }
   const Result<Json> parsed = Json::Parse(text.text.json);
   if (!parsed) return parsed.error();
   Scenario scenario;

@@ -1,11 +1,14 @@
 #include "bench/cri_sim/settings_json.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "bench/cri_sim/faults.h"
 
 namespace denselet::cri_sim {
 namespace {
+
+using testing::HasSubstr;
 
 TEST(Settings, LatenciesAreReadAndDrawn) {
   SeededRandom random(7);
@@ -66,7 +69,20 @@ at:
   EXPECT_EQ(scenario->commands[0].at, Seconds(5));
   EXPECT_NE(scenario->commands[0].command.find("\"crash\""), std::string::npos);
   EXPECT_TRUE(ParseScenario(""));
-  EXPECT_FALSE(ParseScenario("a: [b"));
+}
+
+TEST(Scenario, WhatIsWrongWithItIsSaid) {
+  const auto said = [](const char* yaml) {
+    const auto scenario = ParseScenario(yaml);
+    return scenario ? "nothing" : scenario.error().message();
+  };
+  EXPECT_THAT(said("a: [b"), HasSubstr("the scenario is not YAML: line "));
+  EXPECT_EQ(said("methods: {Version: {latency: 1ms}}\nmethods: {}\n"),
+            "key \"methods\" is there twice");
+  EXPECT_THAT(said("methods: {Version: {latency: 1ms, latency: 2ms}}"),
+              HasSubstr("key \"latency\" is there twice"));
+  EXPECT_EQ(said("randomOrder: true\n---\nrandomOrder: false\n"),
+            "line 2: a second document; a scenario is one");
 }
 
 TEST(Faults, ACountIsUsedUpThenTheProbabilityDecides) {
