@@ -59,6 +59,14 @@ class Encoder {
     out_ += '}';
   }
 
+  void Field(const FieldSchema& field, std::string_view records) {
+    WireReader reader(records);
+    WireField part;
+    if (!reader.Next(part)) return Absent(field);
+    if (field.repeats == Repeats::kOnce) return Single(field, part);
+    Elements(field, reader, part);
+  }
+
  private:
   void Key(std::string_view name) {
     if (!std::exchange(first_, false)) out_ += ',';
@@ -239,6 +247,10 @@ class Encoder {
 void WireToJson(std::string_view wire, const MessageSchema& schema, const TypeMeta& type,
                 std::string& json) {
   Encoder(json).Object(wire, schema, type);
+}
+
+void FieldToJson(const FieldSchema& field, std::string_view records, std::string& json) {
+  Encoder(json).Field(field, records);
 }
 
 }  // namespace denselet::kube

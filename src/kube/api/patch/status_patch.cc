@@ -5,6 +5,8 @@
 
 #include "base/check.h"
 #include "kube/api/codec/codec.h"
+#include "kube/api/codec/json_encode.h"
+#include "kube/api/codec/json_same.h"
 #include "kube/api/patch/json_tree.h"
 #include "kube/api/patch/patch_terms.h"
 #include "kube/api/patch/strategic_diff.h"
@@ -14,11 +16,17 @@ namespace denselet::kube {
 namespace {
 
 // What the codec wrote is JSON, but for what it took over as it came (raw JSON from outside).
-Result<Json::Object> ToJson(const google::protobuf::Message& message) {
-  auto json = Json::Parse(EncodeJson(message));
+Result<Json::Object> ToJson(std::string_view wire, const MessageSchema& type) {
+  std::string text;
+  WireToJson(wire, type, {}, text);
+  auto json = Json::Parse(text);
   if (!json) return json.error();
   CHECK(json->object() != nullptr);
   return std::move(*json->object());
+}
+
+Result<Json::Object> ToJson(const google::protobuf::Message& message) {
+  return ToJson(EncodeWire(message), SchemaOf(*message.GetDescriptor()));
 }
 
 bool SameAddresses(const core::NodeStatus& a, const core::NodeStatus& b) {
@@ -43,12 +51,14 @@ Result<std::optional<std::string>> MakePodStatusPatch(std::string_view uid,
                                                       const core::PodStatus& before,
                                                       const core::PodStatus& after,
                                                       std::string_view resource_version) {
-  const auto old_status = ToJson(before), new_status = ToJson(after);
+  const MessageSchema& type = SchemaOf(*core::PodStatus::descriptor());
+  std::string old_wire = EncodeWire(before), new_wire = EncodeWire(after);
+  DropSameFields(old_wire, new_wire);  // what is the same does not make it into a patch
+  const auto old_status = ToJson(old_wire, type), new_status = ToJson(new_wire, type);
   for (const auto* status : {&old_status, &new_status}) {
     if (!*status) return status->error().With("patch a pod's status");
   }
-  auto change =
-      MakeStrategicDiff(*old_status, *new_status, SchemaOf(*core::PodStatus::descriptor()));
+  auto change = MakeStrategicDiff(*old_status, *new_status, type);
   if (!change) return change.error().With("patch a pod's status");
   if (change->empty()) return std::optional<std::string>();
   Json::Object patch = ObjectOf("status", std::move(*change));

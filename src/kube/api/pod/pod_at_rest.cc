@@ -143,8 +143,23 @@ Result<std::unique_ptr<core::Pod>> PodAtRest::Parse() const {
   return pod;
 }
 
+Result<std::unique_ptr<core::Pod>> PodAtRest::ParseWithoutSpec() const {
+  std::string rest;
+  WireReader reader(wire());
+  for (WireField field; reader.Next(field);) {
+    if (field.number != core::Pod::kSpecFieldNumber) rest += field.record;
+  }
+  auto pod = std::make_unique<core::Pod>();
+  if (!reader.ok() || !pod->ParseFromString(rest)) return NotAPod();
+  return pod;
+}
+
 Status PodAtRest::ParseInto(core::Pod& pod) const {
   if (pod.ParseFromArray(wire().data(), static_cast<int>(wire_bytes_))) return Ok();
+  return NotAPod();
+}
+
+Error PodAtRest::NotAPod() const {
   return Error(ErrorCode::kCorrupt, "the bytes are not those of a pod")
       .With("parse pod", std::string(hot_.ns) + "/" + std::string(hot_.name));
 }

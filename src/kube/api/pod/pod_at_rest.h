@@ -114,6 +114,8 @@ class PodAtRest {
   }
   // The whole pod. kCorrupt: the bytes are not those of a pod after all.
   Result<std::unique_ptr<core::Pod>> Parse() const;
+  // Its metadata and status, for who asks for no more.
+  Result<std::unique_ptr<core::Pod>> ParseWithoutSpec() const;
   // The same into a pod that there is already; what it held before is gone.
   Status ParseInto(core::Pod& pod) const;
 
@@ -125,6 +127,7 @@ class PodAtRest {
   static PodAtRest* Allocate(size_t wire_bytes);
   char* bytes() { return reinterpret_cast<char*>(this) + sizeof(PodAtRest); }
   static void Release(const PodAtRest* pod);
+  Error NotAPod() const;
 
   mutable std::atomic<uint32_t> shares_{1};
   const size_t wire_bytes_;
