@@ -9,9 +9,15 @@ ApiContact::ApiContact(reactor::Loop& loop, ApiContactOptions options)
 
 void ApiContact::OnConnectFailed(const Error& reason) {
   connected_ = false;
+  last_failure_ = reason;
   if (!unreachable_.IsNews(loop_.Now(), reason.message()) || !options_.log) return;
   options_.log->Error(reason, "Could not connect to the API server", KV("server", options_.server),
                       KV("kubeconfig", options_.kubeconfig));
+}
+
+void ApiContact::OnConnected() {
+  connected_ = true;
+  last_failure_.reset();
 }
 
 void ApiContact::OnUnauthorized(const Error& reason) {

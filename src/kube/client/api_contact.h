@@ -35,12 +35,14 @@ class ApiContact {
 
   // An attempt to connect came to nothing, or the connection ended before it had answered anything.
   void OnConnectFailed(const Error& reason);
-  void OnConnected() { connected_ = true; }
+  void OnConnected();
   // A request was answered, with whatever HTTP status.
   void OnAnswer(int status);
   // 401, in the server's words.
   void OnUnauthorized(const Error& reason);
 
+  // Why, while it cannot be connected to.
+  const std::optional<Error>& unreachable() const { return last_failure_; }
   // The server has answered at all.
   bool answered() const { return answered_; }
 
@@ -55,6 +57,7 @@ class ApiContact {
   reactor::Loop& loop_;
   const ApiContactOptions options_;
   RepeatedTrouble unreachable_, unauthorized_;
+  std::optional<Error> last_failure_ = {};
   bool connected_ = false;  // since the last failure to
   bool answered_ = false;
   TimePoint wake_not_before_ = TimePoint::min();

@@ -64,15 +64,15 @@ class ApiDialer::Operation final : public net::LoopOwned {
 
   void Secure(std::unique_ptr<net::Stream> stream) {
     if (tls_ == nullptr) return Finish(std::move(stream));
-    net::TlsConnect(
-        shared_->loop, attempt_, std::move(stream), *tls_, shared_->CertificateName(),
-        [this](Result<std::unique_ptr<net::TlsStream>> secured) {
-          if (!secured) return TryNext(secured.error().With("connect to", Place()));
-          if ((*secured)->protocol() != "h2") {
-            return Finish(Error(ErrorCode::kUnsupported, Place() + " does not speak HTTP/2"));
-          }
-          Finish(std::unique_ptr<net::Stream>(*std::move(secured)));
-        });
+    net::TlsConnect(shared_->loop, attempt_, std::move(stream), *tls_, shared_->CertificateName(),
+                    [this](Result<std::unique_ptr<net::TlsStream>> secured) {
+                      if (!secured) return TryNext(secured.error().With("connect to", Place()));
+                      if ((*secured)->protocol() != "h2") {
+                        return Finish(Error(ErrorCode::kUnsupported,
+                                            Place() + " does not speak HTTP/2, which is needed"));
+                      }
+                      Finish(std::unique_ptr<net::Stream>(*std::move(secured)));
+                    });
   }
 
   std::string Place() const { return addresses_[tried_ - 1].ToString(); }

@@ -69,7 +69,9 @@ void HttpListWatch::OnServerBack() {
 
 void HttpListWatch::OnTimer() {
   if (stage_ == Stage::kPaused) return Begin();
-  Trouble(Error(ErrorCode::kUnavailable, "no answer to the watch in time"));
+  const Error late(ErrorCode::kUnavailable, "no answer to the watch in time");
+  const std::optional<Error>& unreachable = transport_.contact().unreachable();
+  Trouble(unreachable ? unreachable->With(late.message()) : late);
 }
 
 void HttpListWatch::Begin() {
@@ -338,11 +340,13 @@ void HttpListWatch::ListAgain() {
   continue_token_.clear();
 }
 
+// An everyday thing, as after a restart of the server, and nothing to tell: only that the list does
+// not help is trouble.
 void HttpListWatch::Expired(const Error& reason) {
   const TimePoint now = loop_.Now();
   if (now < relist_not_before_) return Trouble(reason);
   relist_not_before_ = After(now, options_.relist_period);
-  TroubleWithPause(reason, Duration::zero());
+  Pause(Duration::zero());
 }
 
 void HttpListWatch::Trouble(const Error& reason, Duration pause_min) {
@@ -350,11 +354,7 @@ void HttpListWatch::Trouble(const Error& reason, Duration pause_min) {
   if (held) backoff_ = {};
   const Duration next = random_.Jitter(std::max(backoff_, options_.backoff_min), 1.0);
   backoff_ = std::min(2 * std::max(backoff_, options_.backoff_min), options_.backoff_max);
-  TroubleWithPause(reason, std::max(next, pause_min));
-}
-
-void HttpListWatch::TroubleWithPause(const Error& reason, Duration pause) {
-  Pause(pause);
+  Pause(std::max(next, pause_min));
   troubled_ = true;
   user_.OnTrouble(reason);
 }

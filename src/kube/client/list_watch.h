@@ -90,7 +90,6 @@ class HttpListWatch final : public sync::ListWatch, private net::HttpClientCall 
   void OnRefused(const ApiFailure& failure);
   // Ends the present request; the next one starts after a pause, no sooner than the server said.
   void Trouble(const Error& reason, Duration pause_min = {});
-  void TroubleWithPause(const Error& reason, Duration pause);
   void Expired(const Error& reason);
   void Unusable(const Error& reason);
   void ListAgain();

@@ -119,7 +119,8 @@ TEST_P(ApiDialerTest, WhatIsSpokenMustBeHttp2) {
   const Answer unsupported = Dial(Options("https://localhost"), &client);
   ASSERT_FALSE(unsupported);
   EXPECT_EQ(unsupported.error().code(), ErrorCode::kUnsupported);
-  EXPECT_EQ(unsupported.error().message(), addresses_[0].ToString() + " does not speak HTTP/2");
+  EXPECT_EQ(unsupported.error().message(),
+            addresses_[0].ToString() + " does not speak HTTP/2, which is needed");
 }
 
 TEST_P(ApiDialerTest, TheNameInTheCertificateIsThatOfTheHostUnlessGiven) {

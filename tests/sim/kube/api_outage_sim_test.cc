@@ -16,6 +16,7 @@ namespace denselet::fakes {
 namespace {
 
 using sync::ApiVerb;
+using testing::Contains;
 using testing::HasSubstr;
 
 // What a lease runs on: every ten seconds, and again at once when it was in vain.
@@ -183,14 +184,11 @@ TEST_F(ApiOutageSim, AVersionThatIsTooOldIsListedAnewAtOnceAfterTroubleToo) {
     pair_->model.faults().internal_errors = 0;
     pair_->model.Serve(CreateRequest(kube::kPods, MakePod("new")), {});
     pair_->model.Compact(pair_->model.version());
-    const auto expired = [&] {
-      return std::ranges::any_of(users_[0]->troubles, [](const std::string& trouble) {
-        return trouble.find("410") != std::string::npos;
-      });
-    };
-    ASSERT_TRUE(Run(expired, Minutes(2)));
+    const size_t troubles = users_[0]->troubles.size();
+    ASSERT_TRUE(Run([&] { return pair_->server.counters().expired_watches > 0; }, Minutes(2)));
     EXPECT_TRUE(Run([&] { return AllSynced(2); }, Seconds(1)));
     EXPECT_EQ(users_[0]->Versions().size(), 1u);
+    EXPECT_EQ(users_[0]->troubles.size(), troubles) << "it is no trouble to tell people of";
   }
 }
 
@@ -278,6 +276,16 @@ TEST_F(ApiOutageSim, AServerThatTakesConnectionsAndDropsThemIsNotDialledInATight
   EXPECT_LE(pair_->dials - dials, 400u);
   pair_->server.faults() = {};
   EXPECT_TRUE(Run([&] { return AllLive(); }, Seconds(10)));
+}
+
+TEST_F(ApiOutageSim, AWatchWithoutAnswerSaysWhyTheServerCannotBeReached) {
+  Make(1);
+  Follow(1);
+  ASSERT_TRUE(Run([&] { return AllLive(); }));
+  pair_->server.Crash();
+  RunFor(Minutes(3));
+  EXPECT_THAT(users_[0]->troubles,
+              Contains(HasSubstr("no answer to the watch in time: connect to")));
 }
 
 TEST_F(ApiOutageSim, IdleConnectionsAreDroppedAndWatchesKeepTheirs) {
