@@ -9,6 +9,7 @@
 
 #include "base/quoted.h"
 #include "kube/api/types.h"
+#include "managers/poddirs/message_files.h"
 #include "managers/poddirs/mount_table.h"
 #include "managers/poddirs/tree_removal.h"
 
@@ -41,7 +42,7 @@ std::vector<std::string> ContainerNames(const kube::core::Pod& pod) {
 Status CheckName(std::string_view name) {
   if (name.empty() || name == "." || name == ".." || name.find('/') != std::string_view::npos) {
     return Error(ErrorCode::kInvalid, "a name that no directory can have")
-        .With("", Quoted(name, kShownMax));
+        .With(Quoted(name, kShownMax));
   }
   return Ok();
 }
@@ -162,16 +163,17 @@ void PodDirectories::Mount(const Context&, const kube::PodRef& pod, reactor::Don
     mounted = parsed.error();
   } else if ((*parsed)->spec().volumes_size() > 0) {
     mounted = Error(ErrorCode::kUnsupported, "volumes are not supported yet")
-                  .With("volume", Quoted((*parsed)->spec().volumes(0).name(), kShownMax));
+                  .With("volume " + Quoted((*parsed)->spec().volumes(0).name(), kShownMax));
   }
   loop_.Post([done = std::move(done), mounted = std::move(mounted)]() mutable {
     done(std::move(mounted));
   });
 }
 
-// Removes the parts, then the whole: that is all there is to it where they are empty. What is not
-// there is fine. Where there is more, in this order: look that nothing is mounted below, remove the
-// directories of volumes, then the rest with all that is in it.
+// Removes the files that its containers wrote, the parts, then the whole: that is all there is to
+// it where they are empty. What is not there is fine. Where there is more, in this order: look that
+// nothing is mounted below, remove the directories of volumes, then the rest with all that is in
+// it.
 class PodDirectories::Removal {
  public:
   Removal(PodDirectories& owner, const Context& context, const PodUid& uid,
@@ -188,6 +190,13 @@ class PodDirectories::Removal {
   }
   using Ptr = std::unique_ptr<Removal>;
 
+  static void Begin(Ptr self) {
+    Removal& it = *self;
+    RemoveMessageFiles(it.files_, it.context_, it.data_ + "/containers",
+                       [self = std::move(self)]() mutable { Next(std::move(self)); });
+  }
+
+ private:
   static void Next(Ptr self) {
     Removal& it = *self;
     if (it.removed_ == it.folders_.size()) return it.done_(Ok());
@@ -201,18 +210,18 @@ class PodDirectories::Removal {
                               });
   }
 
- private:
   static void LookForMounts(Ptr self) {
     Removal& it = *self;
-    it.files_.ReadFile(it.context_, it.mount_table_, kMountTableBytesMax,
-                       [self = std::move(self)](const Result<std::string>& table) mutable {
-                         if (!table) return self->Fail(table.error());
-                         if (const auto mounted = MountBelow(*table, self->data_)) {
-                           return self->Fail(Error(ErrorCode::kUnavailable, "still mounted")
-                                                 .With("", Quoted(*mounted, kShownMax)));
-                         }
-                         RemoveVolumes(std::move(self));
-                       });
+    it.files_.ReadFile(
+        it.context_, it.mount_table_, kMountTableBytesMax,
+        [self = std::move(self)](const Result<std::string>& table) mutable {
+          if (!table) return self->Fail(table.error());
+          if (const auto mounted = MountBelow(*table, self->data_)) {
+            return self->Fail(
+                Error(ErrorCode::kUnavailable, "still mounted").With(Quoted(*mounted, kShownMax)));
+          }
+          RemoveVolumes(std::move(self));
+        });
   }
 
   static void RemoveVolumes(Ptr self) {
@@ -303,7 +312,7 @@ void PodDirectories::Release(const Context& context, const sync::PodIdentity& po
   if (const Status checked = CheckName(pod.uid.value()); !checked) {
     return Refuse(checked.error(), std::move(done));
   }
-  Removal::Next(std::make_unique<Removal>(*this, context, pod.uid, std::move(done)));
+  Removal::Begin(std::make_unique<Removal>(*this, context, pod.uid, std::move(done)));
 }
 
 std::string PodDirectories::LogFolder(const sync::PodIdentity& pod) const {

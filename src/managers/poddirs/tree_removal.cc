@@ -87,7 +87,7 @@ class TreeRemoval {
   }
 
   void Refuse(const char* why, const std::string& path) {
-    done_(Error(ErrorCode::kInvalid, why).With("remove", Quoted(path, kShownMax)));
+    done_(Error(ErrorCode::kInvalid, why).With("remove " + Quoted(path, kShownMax)));
   }
 
   reactor::FileSystem& files_;
