@@ -44,7 +44,7 @@ Result<uint16_t> PortOf(const kube::intstr::IntOrString& port, const core::Conta
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (code == std::errc() && end == text.data() + text.size()) return CheckedPort(number);
   return Error(ErrorCode::kInvalid, "the container has no port of that name")
-      .With("port", Quoted(text, kShownMax));
+      .With("port " + Quoted(text, kShownMax));
 }
 
 Result<HookHandler> HttpOf(const core::HTTPGetAction& action, const core::Container& container,
@@ -82,32 +82,68 @@ Result<HookHandler> HttpOf(const core::HTTPGetAction& action, const core::Contai
   for (const auto& [name, value] : request.headers.entries()) {
     if (!net::IsHeaderName(name) || !net::IsHeaderValue(value)) {
       return Error(ErrorCode::kInvalid, "a header of the hook cannot stand in a request")
-          .With("header", Quoted(name, kShownMax));
+          .With("header " + Quoted(name, kShownMax));
     }
   }
   return HookHandler(std::move(hook));
+}
+
+// Null: the pod has no such container, or that has no such hook.
+const core::LifecycleHandler* FindHook(const core::Pod& pod, const std::string& container,
+                                       sync::HookKind kind) {
+  const core::Container* found = FindContainer(pod, container);
+  if (found == nullptr) return nullptr;
+  const core::Lifecycle& lifecycle = found->lifecycle();
+  if (kind == sync::HookKind::kPostStart) {
+    return lifecycle.has_poststart() ? &lifecycle.poststart() : nullptr;
+  }
+  return lifecycle.has_prestop() ? &lifecycle.prestop() : nullptr;
+}
+
+// Which kind, and what is run, in brackets.
+std::string NameOf(const core::LifecycleHandler& handler) {
+  if (handler.has_exec()) {
+    std::string words;
+    for (const std::string& word : handler.exec().command()) {
+      words += (words.empty() ? "" : " ") + word;
+    }
+    return "Exec lifecycle hook ([" + words + "])";
+  }
+  if (handler.has_httpget()) return "HTTP lifecycle hook (" + handler.httpget().path() + ")";
+  if (handler.has_sleep()) {
+    return "Sleep lifecycle hook (" + std::to_string(handler.sleep().seconds()) + ")";
+  }
+  return "";
 }
 
 }  // namespace
 
 Result<HookHandler> HandlerOf(const core::Pod& pod, const std::string& container,
                               sync::HookKind kind, const std::vector<std::string>& pod_ips) {
-  const core::Container* found = FindContainer(pod, container);
-  const bool is_post_start = kind == sync::HookKind::kPostStart;
-  if (found == nullptr ||
-      !(is_post_start ? found->lifecycle().has_poststart() : found->lifecycle().has_prestop())) {
+  const core::LifecycleHandler* const handler = FindHook(pod, container, kind);
+  if (handler == nullptr) {
     return Error(ErrorCode::kNotFound, "the pod has no such hook")
-        .With("container", Quoted(container, kShownMax));
+        .With("container " + Quoted(container, kShownMax));
   }
-  const core::LifecycleHandler& handler =
-      is_post_start ? found->lifecycle().poststart() : found->lifecycle().prestop();
-  if (handler.has_exec()) {
-    const auto& command = handler.exec().command();
+  if (handler->has_exec()) {
+    const auto& command = handler->exec().command();
     return HookHandler(ExecHook{{command.begin(), command.end()}});
   }
-  if (handler.has_httpget()) return HttpOf(handler.httpget(), *found, pod_ips);
-  if (handler.has_sleep()) return HookHandler(SleepHook{Seconds(handler.sleep().seconds())});
+  if (handler->has_httpget()) {
+    return HttpOf(handler->httpget(), *FindContainer(pod, container), pod_ips);
+  }
+  if (handler->has_sleep()) return HookHandler(SleepHook{Seconds(handler->sleep().seconds())});
   return Error(ErrorCode::kInvalid, "invalid handler: neither exec, httpGet nor sleep");
+}
+
+std::string HookFailureTitle(const core::Pod& pod, const std::string& container,
+                             sync::HookKind kind) {
+  const core::LifecycleHandler* const handler = FindHook(pod, container, kind);
+  const std::string name = handler == nullptr ? "" : NameOf(*handler);
+  if (name.empty()) return "Cannot run handler";
+  const auto& metadata = pod.metadata();
+  return name + " for Container \"" + container + "\" in Pod \"" + metadata.name() + "_" +
+         metadata.namespace_() + "(" + metadata.uid() + ")\" failed - error";
 }
 
 }  // namespace denselet::managers

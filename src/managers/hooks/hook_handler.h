@@ -38,4 +38,8 @@ using HookHandler = std::variant<ExecHook, HttpHook, SleepHook>;
 Result<HookHandler> HandlerOf(const kube::core::Pod& pod, const std::string& container,
                               sync::HookKind kind, const std::vector<std::string>& pod_ips);
 
+// What a failure of the hook is told with: upstream's words before the colon and the error.
+std::string HookFailureTitle(const kube::core::Pod& pod, const std::string& container,
+                             sync::HookKind kind);
+
 }  // namespace denselet::managers

@@ -5,10 +5,9 @@
 #include <utility>
 #include <variant>
 
+#include "base/quoted.h"
 #include "kube/api/types.h"
-#include "reactor/net/connect.h"
-#include "reactor/net/http1/fetch.h"
-#include "reactor/net/tls/tls_connect.h"
+#include "managers/hooks/hook_request.h"
 
 namespace denselet::managers {
 namespace {
@@ -19,10 +18,18 @@ std::string Joined(const std::vector<std::string>& words) {
   return text;
 }
 
-// Any answer will do; what the server said beyond its first line is not read to the end.
-void OnAnswer(const Result<net::HttpResponse>& answer, reactor::Done<Unit>& done) {
-  if (!answer) return done(answer.error());
-  done(Ok());
+// What a command that failed is told with, and what it wrote.
+Error ExecFailure(ErrorCode code, std::string error, std::string_view output) {
+  return Error(code, std::move(error) +
+                         ", message: " + GoQuoted(output.substr(0, HookRunner::kOutputBytesMax)));
+}
+
+reactor::Done<sync::HookOutcome> InWords(std::string title, reactor::Done<sync::HookOutcome> done) {
+  return [title = std::move(title),
+          done = std::move(done)](Result<sync::HookOutcome> outcome) mutable {
+    if (!outcome) return done(outcome.error().With(title));
+    done(std::move(outcome));
+  };
 }
 
 }  // namespace
@@ -36,9 +43,11 @@ HookRunner::~HookRunner() {
 
 void HookRunner::Run(const Context& context, sync::HookKind kind, const kube::PodRef& pod,
                      const std::string& container, const ContainerId& id,
-                     const std::vector<std::string>& pod_ips, reactor::Done<Unit> done) {
+                     const std::vector<std::string>& pod_ips,
+                     reactor::Done<sync::HookOutcome> done) {
   const Result<std::unique_ptr<kube::core::Pod>> parsed = pod->Parse();
   if (!parsed) return AnswerSoon(std::move(done), parsed.error());
+  done = InWords(HookFailureTitle(**parsed, container, kind), std::move(done));
   Result<HookHandler> handler = HandlerOf(**parsed, container, kind, pod_ips);
   if (!handler) return AnswerSoon(std::move(done), handler.error());
   HookHandler found = *std::move(handler);
@@ -52,20 +61,23 @@ void HookRunner::Run(const Context& context, sync::HookKind kind, const kube::Po
 }
 
 void HookRunner::Exec(const Context& context, const ContainerId& container, const ExecHook& hook,
-                      reactor::Done<Unit> done) {
+                      reactor::Done<sync::HookOutcome> done) {
   runtime_.Exec(context, container, hook.command, Duration::zero(),
                 [command = Joined(hook.command),
-                 done = std::move(done)](Result<sync::ExecResult> result) mutable {
-                  if (!result) return done(result.error());
-                  if (result->exit_code == 0) return done(Ok());
-                  std::string text = "command '" + command + "' exited with " +
-                                     std::to_string(result->exit_code) + ": ";
-                  text += std::string_view(result->output).substr(0, kOutputBytesMax);
-                  done(Error(ErrorCode::kConflict, std::move(text)));
+                 done = std::move(done)](const Result<sync::ExecResult>& result) mutable {
+                  if (!result) {
+                    return done(ExecFailure(result.error().code(), result.error().message(), ""));
+                  }
+                  if (result->exit_code == 0) return done(sync::HookOutcome{});
+                  const std::string_view output = result->output;
+                  std::string error = "command '" + command + "' exited with " +
+                                      std::to_string(result->exit_code) + ": ";
+                  error += output.substr(result->errors_from).substr(0, kOutputBytesMax);
+                  done(ExecFailure(ErrorCode::kConflict, std::move(error), output));
                 });
 }
 
-void HookRunner::Ask(const Context& context, HttpHook hook, reactor::Done<Unit> done) {
+void HookRunner::Ask(const Context& context, HttpHook hook, reactor::Done<sync::HookOutcome> done) {
   std::shared_ptr<net::TlsClient> tls;
   if (hook.secure) {
     Result<std::shared_ptr<net::TlsClient>> made = Tls();
@@ -78,33 +90,7 @@ void HookRunner::Ask(const Context& context, HttpHook hook, reactor::Done<Unit> 
               done = std::move(done)](Result<std::vector<net::Address>> addresses) mutable {
     if (!addresses) return done(addresses.error());
     if (addresses->empty()) return done(Error(ErrorCode::kNotFound, "the host has no address"));
-    const net::FetchOptions options{
-        .client = {}, .body_bytes_max = kAnswerBytesMax, .long_body = net::LongBody::kIsCut};
-    auto answered = [done = std::move(done)](Result<net::HttpResponse> answer) mutable {
-      OnAnswer(answer, done);
-    };
-    const net::Address address = addresses->front();
-    if (tls == nullptr) {
-      return net::Fetch(loop, context, address, std::move(hook.request), "", options,
-                        std::move(answered));
-    }
-    auto open = [&loop, address, tls, host = hook.host](
-                    const Context& dial,
-                    reactor::Done<std::unique_ptr<net::Stream>> opened) mutable {
-      net::Connect(loop, dial, address,
-                   [&loop, dial, tls, host = std::move(host), opened = std::move(opened)](
-                       Result<std::unique_ptr<net::Socket>> socket) mutable {
-                     if (!socket) return opened(socket.error());
-                     net::TlsConnect(loop, dial, *std::move(socket), *tls, std::move(host),
-                                     [opened = std::move(opened)](
-                                         Result<std::unique_ptr<net::TlsStream>> secured) mutable {
-                                       if (!secured) return opened(secured.error());
-                                       opened(std::unique_ptr<net::Stream>(*std::move(secured)));
-                                     });
-                   });
-    };
-    net::Fetch(loop, context, net::StreamFactory(std::move(open)), std::move(hook.request), "",
-               options, std::move(answered));
+    AskHook(loop, context, addresses->front(), std::move(tls), std::move(hook), std::move(done));
   };
   if (Result<net::Address> address = net::Address::Ip(host, port)) {
     loop_.Post([ask = std::move(ask), address = *std::move(address)]() mutable {
@@ -115,7 +101,8 @@ void HookRunner::Ask(const Context& context, HttpHook hook, reactor::Done<Unit> 
   lookup_(context, host, port, std::move(ask));
 }
 
-void HookRunner::Pause(const Context& context, const SleepHook& hook, reactor::Done<Unit> done) {
+void HookRunner::Pause(const Context& context, const SleepHook& hook,
+                       reactor::Done<sync::HookOutcome> done) {
   if (context.cancel.cancelled()) {
     return AnswerSoon(std::move(done), Error(ErrorCode::kCancelled, "the hook is not wanted"));
   }
@@ -130,7 +117,7 @@ void HookRunner::Pause(const Context& context, const SleepHook& hook, reactor::D
   Sleep& kept = *sleeps_.Find(*key);
   kept.timer = loop_.Arm(is_cut ? context.deadline : end, [this, key = *key, is_cut] {
     EndPause(key, is_cut ? Status(Error(ErrorCode::kDeadlineExceeded,
-                                        "the container is to end before its hook has slept enough"))
+                                        "container terminated before sleep hook finished"))
                          : Ok());
   });
   // Answers come in a later turn, so the timer does it; it goes with us.
@@ -139,20 +126,22 @@ void HookRunner::Pause(const Context& context, const SleepHook& hook, reactor::D
     if (sleeping == nullptr) return;
     loop_.Disarm(sleeping->timer);
     sleeping->timer = loop_.Arm(loop_.Now(), [this, key] {
-      EndPause(key, Error(ErrorCode::kCancelled, "the hook is not wanted any more"));
+      EndPause(key,
+               Error(ErrorCode::kCancelled, "container terminated before sleep hook finished"));
     });
   });
 }
 
-void HookRunner::EndPause(SlotKey key, Status status) {
+void HookRunner::EndPause(SlotKey key, const Status& status) {
   std::optional<Sleep> sleep = sleeps_.Remove(key);
   if (!sleep) return;
   loop_.Disarm(sleep->timer);
   sleep->cancelled.Forget();
-  sleep->done(std::move(status));
+  if (!status) return sleep->done(status.error());
+  sleep->done(sync::HookOutcome{});
 }
 
-void HookRunner::AnswerSoon(reactor::Done<Unit> done, Error error) {
+void HookRunner::AnswerSoon(reactor::Done<sync::HookOutcome> done, Error error) {
   loop_.Post([done = std::move(done), error = std::move(error)]() mutable { done(error); });
 }
 

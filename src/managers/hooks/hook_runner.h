@@ -1,8 +1,5 @@
 // Runs the hooks of containers: commands in them, requests to them, pauses.
 //
-// As the kubelet has it: an answer of any status is a success of an HTTP hook, and certificates are
-// not looked at; a hook over https that meets a server without TLS is not tried again without.
-//
 // One a shard, owned by the composition root; what it is given outlives it. Answers once each, in a
 // later turn, by the context's deadline at the latest. Destroyed, hooks under way go on and their
 // askers hear nothing.
@@ -29,7 +26,6 @@ using HookLookup = UniqueFunction<void(const Context&, const std::string& host, 
 
 class HookRunner final : public sync::PodHooks {
  public:
-  static constexpr size_t kAnswerBytesMax = 10 * 1024;
   static constexpr size_t kOutputBytesMax = 10 * 1024;  // of a command, in the error it makes
   static constexpr uint32_t kSleepsMax = 16384;         // more are refused, to be asked again
 
@@ -40,21 +36,21 @@ class HookRunner final : public sync::PodHooks {
 
   void Run(const Context&, sync::HookKind, const kube::PodRef&, const std::string& container,
            const ContainerId&, const std::vector<std::string>& pod_ips,
-           reactor::Done<Unit>) override;
+           reactor::Done<sync::HookOutcome>) override;
 
  private:
   struct Sleep {
-    reactor::Done<Unit> done;
+    reactor::Done<sync::HookOutcome> done;
     reactor::TimerId timer = {};
     CancelRegistration cancelled = {};
   };
 
   void Exec(const Context& context, const ContainerId& container, const ExecHook& hook,
-            reactor::Done<Unit> done);
-  void Ask(const Context& context, HttpHook hook, reactor::Done<Unit> done);
-  void Pause(const Context& context, const SleepHook& hook, reactor::Done<Unit> done);
-  void EndPause(SlotKey key, Status status);
-  void AnswerSoon(reactor::Done<Unit> done, Error error);
+            reactor::Done<sync::HookOutcome> done);
+  void Ask(const Context& context, HttpHook hook, reactor::Done<sync::HookOutcome> done);
+  void Pause(const Context& context, const SleepHook& hook, reactor::Done<sync::HookOutcome> done);
+  void EndPause(SlotKey key, const Status& status);
+  void AnswerSoon(reactor::Done<sync::HookOutcome> done, Error error);
   Result<std::shared_ptr<net::TlsClient>> Tls();
 
   reactor::Loop& loop_;

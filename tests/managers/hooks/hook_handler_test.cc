@@ -79,8 +79,8 @@ TEST(HookHandler, AnHttpHookHasSchemeHostPortAndHeaders) {
 TEST(HookHandler, WhatNobodyCanRunIsRefusedInWords) {
   EXPECT_EQ(Refusal(R"({"httpGet":{"port":0}})"), "invalid port number: 0");
   EXPECT_EQ(Refusal(R"({"httpGet":{"port":70000}})"), "invalid port number: 70000");
-  EXPECT_NE(Refusal(R"({"httpGet":{"port":"none"}})").find("no port of that name"),
-            std::string::npos);
+  EXPECT_EQ(Refusal(R"({"httpGet":{"port":"none"}})"),
+            "port \"none\": the container has no port of that name");
   EXPECT_EQ(Refusal(R"({"httpGet":{"port":80}})", {}), "failed to find networking container");
   EXPECT_NE(Refusal(R"({"httpGet":{"port":80,"path":"/a b"}})").find("cannot stand"),
             std::string::npos);

@@ -32,7 +32,7 @@ class HookRunnerTest : public testing::Test {
     ASSERT_TRUE(at_rest);
     result_.reset();
     runner_->Run(context, sync::HookKind::kPreStop, *at_rest, "c", ContainerId("id"), {"127.0.0.1"},
-                 [this](Status status) { result_ = std::move(status); });
+                 [this](Result<sync::HookOutcome> outcome) { result_ = std::move(outcome); });
     EXPECT_FALSE(result_) << "answered inside the call";
   }
   void RunFor(Duration time) { world_.RunUntil(After(world_.clock().Now(), time)); }
@@ -58,7 +58,7 @@ class HookRunnerTest : public testing::Test {
                                        done(Error(ErrorCode::kNotFound, "no such host"));
                                      });
                                    });
-  std::optional<Status> result_;
+  std::optional<Result<sync::HookOutcome>> result_;
 };
 
 TEST_F(HookRunnerTest, ACommandSucceedsWithExitCode0) {
@@ -72,11 +72,23 @@ TEST_F(HookRunnerTest, ACommandThatFailsSaysHow) {
   runtime_.exec = sync::ExecResult{.exit_code = 3, .output = "no such service"};
   Start(R"({"exec":{"command":["stop","now"]}})");
   RunFor(Seconds(1));
-  EXPECT_EQ(Said(), "command 'stop now' exited with 3: no such service");
+  EXPECT_EQ(
+      Said(),
+      "Exec lifecycle hook ([stop now]) for Container \"c\" in Pod \"p_n(u)\" failed - error: "
+      "command 'stop now' exited with 3: no such service, message: \"no such service\"");
+  runtime_.exec = sync::ExecResult{.exit_code = 1, .output = "a\tb\n\"no\"\x01", .errors_from = 4};
+  Start(R"({"exec":{"command":["stop"]}})");
+  RunFor(Seconds(1));
+  EXPECT_EQ(Said(),
+            "Exec lifecycle hook ([stop]) for Container \"c\" in Pod \"p_n(u)\" failed - error: "
+            "command 'stop' exited with 1: \"no\"\x01, message: \"a\\tb\\n\\\"no\\\"\\x01\"");
   runtime_.exec = Error(ErrorCode::kNotFound, "no such container");
   Start(R"({"exec":{"command":["stop"]}})");
   RunFor(Seconds(1));
-  EXPECT_EQ(Said(), "no such container");
+  EXPECT_EQ(
+      Said(),
+      "Exec lifecycle hook ([stop]) for Container \"c\" in Pod \"p_n(u)\" failed - error: no such "
+      "container, message: \"\"");
 }
 
 TEST_F(HookRunnerTest, ASleepTakesItsTime) {
@@ -92,6 +104,9 @@ TEST_F(HookRunnerTest, ASleepEndsAtTheDeadline) {
   RunFor(Seconds(3));
   ASSERT_TRUE(result_);
   EXPECT_EQ(result_->error().code(), ErrorCode::kDeadlineExceeded);
+  EXPECT_EQ(Said(),
+            "Sleep lifecycle hook (50) for Container \"c\" in Pod \"p_n(u)\" failed - error: "
+            "container terminated before sleep hook finished");
 }
 
 TEST_F(HookRunnerTest, ACancelledSleepAnswersInALaterTurn) {
@@ -136,17 +151,46 @@ TEST_F(HookRunnerTest, ARequestThatNobodyAnswersFails) {
   EXPECT_FALSE(*result_);
 }
 
+TEST_F(HookRunnerTest, AServerWithoutTlsIsAskedAgainWithoutAndWithoutCredentials) {
+  ManifestServer server(world_.loop(0));
+  const std::string port = std::to_string(server.address().port());
+  Start(R"({"httpGet":{"path":"/bye","scheme":"HTTPS","httpHeaders":[)"
+        R"({"name":"authorization","value":"secret"},{"name":"X-A","value":"a"}],"port":)" +
+        port + "}}");
+  RunFor(Seconds(5));
+  ASSERT_EQ(Said(), "ok");
+  EXPECT_EQ((*result_)->answered_without_tls, "127.0.0.1:" + port);
+  ASSERT_EQ(server.requests.size(), 1u);
+  EXPECT_EQ(server.requests[0].target, "/bye");
+  EXPECT_EQ(server.requests[0].headers.Find("Authorization"), nullptr);
+  EXPECT_NE(server.requests[0].headers.Find("X-A"), nullptr);
+}
+
+TEST_F(HookRunnerTest, AnAnswerOverHttpIsNoFallback) {
+  ManifestServer server(world_.loop(0));
+  Start(R"({"httpGet":{"httpHeaders":[{"name":"Authorization","value":"secret"}],"port":)" +
+        std::to_string(server.address().port()) + "}}");
+  RunFor(Seconds(5));
+  ASSERT_EQ(Said(), "ok");
+  EXPECT_EQ((*result_)->answered_without_tls, "");
+  ASSERT_EQ(server.requests.size(), 1u);
+  EXPECT_NE(server.requests[0].headers.Find("Authorization"), nullptr);
+}
+
 TEST_F(HookRunnerTest, ANameIsLookedUp) {
-  Start(R"({"httpGet":{"port":80,"host":"elsewhere"}})");
+  Start(R"({"httpGet":{"path":"bye","port":80,"host":"elsewhere"}})");
   RunFor(Seconds(1));
-  EXPECT_EQ(Said(), "no such host");
+  EXPECT_EQ(
+      Said(),
+      "HTTP lifecycle hook (bye) for Container \"c\" in Pod \"p_n(u)\" failed - error: no such "
+      "host");
   EXPECT_EQ(looked_up_, std::vector<std::string>{"elsewhere"});
 }
 
 TEST_F(HookRunnerTest, AHookThatCannotBeReadFails) {
   Start(R"({"tcpSocket":{"port":80}})");
   RunFor(Seconds(1));
-  EXPECT_EQ(Said(), "invalid handler: neither exec, httpGet nor sleep");
+  EXPECT_EQ(Said(), "Cannot run handler: invalid handler: neither exec, httpGet nor sleep");
 }
 
 }  // namespace
