@@ -107,9 +107,25 @@ void RuntimeHealth::SetErrors() {
   }
 }
 
+void RuntimeHealth::TellTrouble() {
+  sync::RuntimeTrouble trouble;
+  if (unanswered_) {
+    if (unanswered_->code() != ErrorCode::kUnavailable) return;
+    trouble.runtime = "container runtime is down";
+  } else {
+    if (!input_.errors.empty()) trouble.runtime = input_.errors[0];
+    trouble.network = input_.network_error.value_or("");
+  }
+  if (told_ == trouble) return;
+  told_ = trouble;
+  if (tell_) tell_(trouble);
+}
+
 void RuntimeHealth::Rest() {
+  TellTrouble();
   const bool hurry = !input_.synced_at && loop_.Now() < After(started_at_, kFastTimeMax);
-  const Duration pause = hurry ? kFastPeriod : kPeriod;
+  const bool well = told_ == sync::RuntimeTrouble();
+  const Duration pause = hurry ? kFastPeriod : well ? kPeriod : kTroubledPeriod;
   timer_ = loop_.Arm(After(loop_.Now(), pause), [this] { AskForStatus(); });
 }
 

@@ -1,6 +1,6 @@
 // Whether the container runtime is there and well: asked every five seconds, and ten times a second
 // until it was well once (for two minutes at most), so that a node that has just started is ready
-// soon. What it says stands in the node's Ready condition and in its facts.
+// soon. What it says stands in the node's Ready condition and in its facts, and pods wait for it.
 //
 //   asking for the status --> asking for the version (when it is old) --> resting --> ...
 //
@@ -16,6 +16,7 @@
 #include "base/context.h"
 #include "base/log.h"
 #include "base/time.h"
+#include "base/unique_function.h"
 #include "managers/node/node_inputs.h"
 #include "reactor/api/loop.h"
 #include "sync/ports/runtime.h"
@@ -26,10 +27,15 @@ class RuntimeHealth {
  public:
   static constexpr Duration kPeriod = Seconds(5);
   static constexpr Duration kFastPeriod = Milliseconds(100);
+  static constexpr Duration kTroubledPeriod = Seconds(1);
   static constexpr Duration kFastTimeMax = Minutes(2);
   // A runtime that hangs is asked again, so that its recovery is seen.
   static constexpr Duration kAnswerTimeMax = Seconds(15);
   static constexpr Duration kVersionAgeMax = Seconds(10);
+
+  // Told when it is another one, and what the first answer says. One that takes its time to answer
+  // is in no trouble: calls that it does answer may go on.
+  using OnTrouble = UniqueFunction<void(const sync::RuntimeTrouble&)>;
 
   // `first_ready` runs once, when the runtime is ready for the first time.
   RuntimeHealth(reactor::Loop& loop, sync::Runtime& runtime, Logger log,
@@ -39,6 +45,7 @@ class RuntimeHealth {
   RuntimeHealth& operator=(const RuntimeHealth&) = delete;
 
   void Start();
+  void WhenTroubled(OnTrouble tell) { tell_ = std::move(tell); }
 
   // For NodeInputs.
   const RuntimeInput& input() const { return input_; }
@@ -53,6 +60,7 @@ class RuntimeHealth {
   void OnVersion(Result<sync::RuntimeVersion> version);
   void Take(const sync::RuntimeStatus& status);
   void SetErrors();
+  void TellTrouble();
   void Rest();
   Context AnswerContext() const;
 
@@ -65,6 +73,8 @@ class RuntimeHealth {
   bool user_namespaces_host_network_ = false;
   std::optional<Error> unanswered_;
   std::optional<std::string> status_error_, version_error_;
+  OnTrouble tell_;
+  std::optional<sync::RuntimeTrouble> told_;
   TimePoint started_at_;
   TimePoint version_due_ = TimePoint::min();
   reactor::TimerId timer_;

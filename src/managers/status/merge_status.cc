@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <string_view>
 
-#include "kube/api/codec/codec.h"
+#include "kube/api/codec/json_same.h"
 #include "kube/api/types.h"
 
 namespace denselet::managers {
 namespace {
 
 namespace core = kube::core;
+using Containers = google::protobuf::RepeatedPtrField<core::ContainerStatus>;
 using sync::IsOwnCondition;
 using sync::IsTerminalPhase;
 using sync::kDisruptionTarget;
@@ -56,6 +57,26 @@ void ForceNotReady(const core::Pod& shown, WallTime now, core::PodStatus& merged
     const int64_t generation = shown.metadata().generation();
     if (generation != 0) condition->set_observedgeneration(generation);
     SetTransition(*condition, shown.status(), now);
+  }
+}
+
+bool TellsAnEnd(const core::ContainerStatus& container) {
+  return container.state().has_terminated() || container.laststate().has_terminated();
+}
+
+// Restarts are not taken back, and the last end that was told stays until there is another. The
+// server may show more than we know: what an agent before us had sent arrived late, or we began
+// without the server, and the runtime has forgotten containers since.
+void KeepTold(const Containers& before, Containers& merged) {
+  for (core::ContainerStatus& container : merged) {
+    const auto old = std::ranges::find(before, container.name(), &core::ContainerStatus::name);
+    if (old == before.end()) continue;
+    if (old->restartcount() > container.restartcount()) {
+      container.set_restartcount(old->restartcount());
+    }
+    if (!TellsAnEnd(*old) || TellsAnEnd(container)) continue;
+    *container.mutable_laststate()->mutable_terminated() =
+        old->state().has_terminated() ? old->state().terminated() : old->laststate().terminated();
   }
 }
 
@@ -113,6 +134,9 @@ core::PodStatus MergeStatus(const core::Pod& shown, const core::PodStatus& ours,
     *place = condition;
     SetTransition(*place, before, now);
   }
+  KeepTold(before.initcontainerstatuses(), *merged.mutable_initcontainerstatuses());
+  KeepTold(before.containerstatuses(), *merged.mutable_containerstatuses());
+  KeepTold(before.ephemeralcontainerstatuses(), *merged.mutable_ephemeralcontainerstatuses());
   // Not ours.
   *merged.mutable_resourceclaimstatuses() = before.resourceclaimstatuses();
   *merged.mutable_nodeallocatableresourceclaimstatuses() =
@@ -140,11 +164,11 @@ core::PodStatus MergeStatus(const core::Pod& shown, const core::PodStatus& ours,
 }
 
 bool SameStatus(const core::PodStatus& a, const core::PodStatus& b) {
-  const core::PodStatus sorted_a = Sorted(a);
-  const core::PodStatus sorted_b = Sorted(b);
-  if (kube::EncodeWire(sorted_a) == kube::EncodeWire(sorted_b)) return true;
   // To JSON, and so to a patch, a zero and nothing are the same.
-  return kube::EncodeJson(sorted_a) == kube::EncodeJson(sorted_b);
+  if (kube::SameJson(a, b)) return true;
+  const bool same_order = std::ranges::equal(a.conditions(), b.conditions(), {},
+                                             &core::PodCondition::type, &core::PodCondition::type);
+  return !same_order && kube::SameJson(Sorted(a), Sorted(b));
 }
 
 Urgency UrgencyOf(const core::Pod& shown, const core::PodStatus& merged) {

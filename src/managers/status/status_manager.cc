@@ -100,6 +100,11 @@ void StatusManager::SetStatus(sync::PodStatusUpdate update) {
     return;  // on its way it was overtaken
   }
   if (is_new || entry.settled == entry.wanted.version) entry.changed = loop_.Now();
+  const sync::PodStatusUpdate& before = entry.wanted;
+  if (update.status != before.status || update.may_run != before.may_run ||
+      update.finished != before.finished || update.mirror != before.mirror) {
+    entry.shows.reset();
+  }
   entry.wanted = std::move(update);
   // What it was made from was at the server once; if it is no more, the server will say so.
   if (is_new && !entry.is_static) Show(entry.wanted.pod);
@@ -162,7 +167,7 @@ bool StatusManager::GoesOnFrom(const Entry& entry, const kube::core::Pod& shown)
 
 Result<StatusManager::Work> StatusManager::Plan(const Entry& entry,
                                                 const kube::PodAtRest& shown) const {
-  auto pod = shown.Parse();
+  auto pod = shown.ParseWithoutSpec();
   if (!pod) return pod.error().With("read pod of the API server");
   if (!GoesOnFrom(entry, **pod)) return Work{.kind = Work::Kind::kNotYet};
   PodStatus ours;
@@ -187,6 +192,11 @@ Result<StatusManager::Work> StatusManager::Plan(const Entry& entry,
       .kind = Work::Kind::kPatch, .urgency = UrgencyOf(**pod, merged), .patch = std::move(**patch)};
 }
 
+bool StatusManager::Shows(const Entry& entry, const kube::PodAtRest& shown) {
+  return entry.shows && entry.shows->uid == shown.hot().uid &&
+         entry.shows->version == shown.hot().resource_version;
+}
+
 // ---- judging
 
 void StatusManager::JudgeNamed(const ObjectRef& name) {
@@ -207,12 +217,16 @@ void StatusManager::Judge(const PodUid& pod, Entry& entry) {
     Rest(entry);
     return Settle(pod, entry);
   }
-  const Result<Work> work = Plan(entry, *shown);
+  Result<Work> work = Shows(entry, *shown) ? Result<Work>(Work{}) : Plan(entry, *shown);
   if (!work) {
     log_.Error(work.error(), "Could not make the patch of a pod's status", Pod(entry.name),
                Uid(pod));
     LeaveLine(pod, entry);
     return Rest(entry);  // a newer status or object may do better
+  }
+  entry.shows.reset();
+  if (work->kind == Work::Kind::kNothing) {
+    entry.shows = {std::string(shown->hot().uid), std::string(shown->hot().resource_version)};
   }
   const bool nothing = work->kind == Work::Kind::kNothing || work->kind == Work::Kind::kNotYet;
   if (work->kind == Work::Kind::kNothing || work->kind == Work::Kind::kDelete) Settle(pod, entry);
@@ -231,8 +245,9 @@ void StatusManager::Judge(const PodUid& pod, Entry& entry) {
     const TimePoint again = After(entry.taken_at, options_.reconcile_interval);
     if (loop_.Now() < again) return Pause(pod, entry, again - loop_.Now());
   }
-  if (work->urgency == Urgency::kMayWait) return Hold(pod, entry);
-  LineUp(pod, entry, work->urgency);
+  const Urgency urgency = work->urgency;
+  if (urgency == Urgency::kMayWait) return Hold(pod, entry, *std::move(work));
+  LineUp(pod, entry, urgency, *std::move(work));
 }
 
 void StatusManager::Settle(const PodUid& pod, Entry& entry) {
@@ -250,11 +265,11 @@ void StatusManager::Rest(Entry& entry) {
   entry.held_since.reset();
 }
 
-void StatusManager::Hold(const PodUid& pod, Entry& entry) {
+void StatusManager::Hold(const PodUid& pod, Entry& entry, Work work) {
   if (entry.stage == Stage::kInLine) return;  // the hold is over, it has its place
   if (!entry.held_since) entry.held_since = loop_.Now();
   const TimePoint until = After(*entry.held_since, options_.start_hold);
-  if (loop_.Now() >= until) return LineUp(pod, entry, Urgency::kNormal);
+  if (loop_.Now() >= until) return LineUp(pod, entry, Urgency::kNormal, std::move(work));
   if (entry.stage == Stage::kHeld) return;
   entry.stage = Stage::kHeld;
   Wake(pod, entry, until);
@@ -277,7 +292,7 @@ void StatusManager::Wake(const PodUid& pod, Entry& entry, TimePoint when) {
 
 // ---- the line
 
-void StatusManager::LineUp(const PodUid& pod, Entry& entry, Urgency urgency) {
+void StatusManager::LineUp(const PodUid& pod, Entry& entry, Urgency urgency, Work work) {
   if (entry.stage == Stage::kInLine) {
     if (entry.urgency <= urgency) return;
     LeaveLine(pod, entry);
@@ -287,7 +302,9 @@ void StatusManager::LineUp(const PodUid& pod, Entry& entry, Urgency urgency) {
   entry.urgency = urgency;
   entry.turn = next_turn_++;
   line_.emplace(urgency, entry.turn, pod);
+  judged_ = {pod, std::move(work)};
   Pump();
+  judged_.reset();
 }
 
 void StatusManager::LeaveLine(const PodUid& pod, Entry& entry) {

@@ -93,6 +93,7 @@ class StatusManager final : public sync::PodStatusSink {
   // kResting also of pods that nobody knows.
   Stage stage(const PodUid& pod) const;
   MetricSet<StatusMetric>& metrics() { return metrics_; }
+  const MetricSet<StatusMetric>& metrics() const { return metrics_; }
 
   // Deliberate faults, to prove that tests see them.
   struct Faults {
@@ -122,6 +123,11 @@ class StatusManager final : public sync::PodStatusSink {
     std::optional<uint64_t> taken = {};    // the version that the server took last
     std::string taken_for = {};            // the uid of the object: a mirror may be made anew
     TimePoint taken_at = {};
+    // The object as which it shows all of this status: most of what is told is told to be the same.
+    struct Shows {
+      std::string uid, version;
+    };
+    std::optional<Shows> shows = {};
     std::optional<uint64_t> refused = {};  // the version that it called invalid
     // Of a request under way: the status that it carries, the version of the pod it starts from.
     uint64_t sent = 0;
@@ -145,14 +151,17 @@ class StatusManager final : public sync::PodStatusSink {
   // True: it is news.
   bool Show(const kube::PodRef& pod);
   Result<Work> Plan(const Entry& entry, const kube::PodAtRest& shown) const;
+  static bool Shows(const Entry& entry, const kube::PodAtRest& shown);
+  // Of a pod whose turn it is.
+  Result<Work> PlanNow(const PodUid& pod, const Entry& entry, const kube::PodAtRest& shown);
 
   void JudgeNamed(const ObjectRef& name);
   void Judge(const PodUid& pod, Entry& entry);
   void Settle(const PodUid& pod, Entry& entry);
   void Rest(Entry& entry);
-  void LineUp(const PodUid& pod, Entry& entry, Urgency urgency);
+  void LineUp(const PodUid& pod, Entry& entry, Urgency urgency, Work work);
   void LeaveLine(const PodUid& pod, Entry& entry);
-  void Hold(const PodUid& pod, Entry& entry);
+  void Hold(const PodUid& pod, Entry& entry, Work work);
   void Pause(const PodUid& pod, Entry& entry, Duration pause);
   void Wake(const PodUid& pod, Entry& entry, TimePoint when);
 
@@ -183,6 +192,13 @@ class StatusManager final : public sync::PodStatusSink {
   std::map<ObjectRef, std::set<PodUid>> named_;  // entries by name: static pods may share one
   std::map<ObjectRef, kube::PodRef> shown_;      // what the API server has
   Line line_;
+  // What was judged this moment, while the line is looked at: mostly it is sent at once. Not kept
+  // for those that wait, which are judged again.
+  struct Judged {
+    PodUid pod;
+    Work work;
+  };
+  std::optional<Judged> judged_;
   uint64_t next_turn_ = 1;
   uint64_t next_generation_ = 1;
   uint32_t requests_ = 0;

@@ -32,10 +32,16 @@ bool IsSilence(ErrorCode code) {
 
 }  // namespace
 
+Result<StatusManager::Work> StatusManager::PlanNow(const PodUid& pod, const Entry& entry,
+                                                   const kube::PodAtRest& shown) {
+  if (judged_ && judged_->pod == pod) return std::move(std::exchange(judged_, {})->work);
+  return Plan(entry, shown);
+}
+
 // From what is known now, which may be more than when the pod got in line.
 void StatusManager::Send(const PodUid& pod, Entry& entry) {
   const kube::PodRef shown = ShownOf(entry);
-  Result<Work> work = shown ? Plan(entry, *shown) : Result<Work>(Work{});
+  Result<Work> work = shown ? PlanNow(pod, entry, *shown) : Result<Work>(Work{});
   if (!work || work->kind == Work::Kind::kNothing || work->kind == Work::Kind::kNotYet) {
     return Judge(pod, entry);
   }

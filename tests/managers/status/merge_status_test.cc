@@ -70,6 +70,32 @@ TEST(MergeStatus, APodBeginsOnce) {
             ours.starttime().seconds());
 }
 
+// A late word of an agent before us, or a mirror that we had not seen yet when its pod ended: it
+// tells of containers that the runtime has forgotten.
+TEST(MergeStatus, RestartsAndEndsThatWereToldStayTold) {
+  const Pod shown = Shown(R"({"phase": "Running",
+    "initContainerStatuses": [{"name": "proxy", "restartCount": 0,
+                               "state": {"terminated": {"exitCode": 137}}}],
+    "containerStatuses": [{"name": "app", "restartCount": 3, "state": {"running": {}},
+                           "lastState": {"terminated": {"exitCode": 2}}},
+                          {"name": "web", "restartCount": 1, "state": {"running": {}}}]})");
+  const PodStatus merged = MergeStatus(shown, Status(R"({"phase": "Pending",
+    "initContainerStatuses": [{"name": "proxy", "restartCount": 0,
+                               "state": {"waiting": {"reason": "PodInitializing"}}}],
+    "containerStatuses": [{"name": "app", "restartCount": 2, "state": {"waiting": {}}},
+                          {"name": "new", "restartCount": 0},
+                          {"name": "web", "restartCount": 2,
+                           "state": {"terminated": {"exitCode": 1}}}]})"),
+                                       MayRun::kYes, kNow);
+  EXPECT_TRUE(merged.initcontainerstatuses(0).state().has_waiting());
+  EXPECT_EQ(merged.initcontainerstatuses(0).laststate().terminated().exitcode(), 137);
+  EXPECT_EQ(merged.containerstatuses(0).restartcount(), 3);
+  EXPECT_EQ(merged.containerstatuses(0).laststate().terminated().exitcode(), 2);
+  EXPECT_EQ(merged.containerstatuses(1).restartcount(), 0);
+  EXPECT_EQ(merged.containerstatuses(2).restartcount(), 2);
+  EXPECT_FALSE(merged.containerstatuses(2).laststate().has_terminated());
+}
+
 TEST(MergeStatus, DisruptionOfOthersIsReplacedOnlyAtTheEnd) {
   const Pod shown = Shown(R"({"phase": "Running", "conditions": [{"type": "DisruptionTarget",
     "status": "True", "reason": "Theirs"}]})");
