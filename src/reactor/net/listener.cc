@@ -52,6 +52,15 @@ Result<std::unique_ptr<Listener>> Listener::Open(reactor::Loop& loop, const Addr
   return listener;
 }
 
+std::unique_ptr<Listener> Listener::Adopt(reactor::Loop& loop, int fd, const Address& address,
+                                          OnAccept accept) {
+  loop.io().Adopt(fd);
+  auto listener = std::unique_ptr<Listener>(
+      new Listener(loop, std::make_shared<Core>(loop.io(), fd), address, std::move(accept)));
+  listener->Accept();
+  return listener;
+}
+
 Listener::Listener(reactor::Loop& loop, std::shared_ptr<Core> core, const Address& address,
                    OnAccept accept)
     : loop_(loop), core_(std::move(core)), address_(address), accept_(std::move(accept)) {

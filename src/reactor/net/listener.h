@@ -19,6 +19,9 @@ class Listener {
   // caller's decision. In `accept` the listener may be destroyed only by DeferDelete.
   static Result<std::unique_ptr<Listener>> Open(reactor::Loop& loop, const Address& address,
                                                 OnAccept accept);
+  // A socket that listens already, under that address; it is this object's from here on.
+  static std::unique_ptr<Listener> Adopt(reactor::Loop& loop, int fd, const Address& address,
+                                         OnAccept accept);
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;

@@ -113,7 +113,7 @@ std::vector<Hostile> HostileRows() {
             Data(1, "1234", kEndStream))},
       {"DATA beyond the window", kOne, kCorrupt, "FLOW_CONTROL_ERROR",
        Says(SettingsAck() + Ok200(1) + Repeat(Data(1, std::string(16'000, 'x')), 5))},
-      {"HTTP/1 answer", kWhole, kCorrupt, "SETTINGS expected",
+      {"HTTP/1 answer", kWhole, kCorrupt, "does not speak HTTP/2",
        Says("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"), false},
       {"noise", kWhole, kCorrupt, "SETTINGS expected", Says(std::string(300, '\x7f')), false},
       {"another frame first", kWhole, kCorrupt, "SETTINGS expected", Says(Ping()), false},

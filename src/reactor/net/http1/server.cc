@@ -24,6 +24,12 @@ Result<Address> Http1Server::Listen(const Address& address) {
   return listeners_.back()->address();
 }
 
+void Http1Server::ListenOn(int fd, const Address& address) {
+  listeners_.push_back(Listener::Adopt(
+      loop_, fd, address, [this](std::unique_ptr<Socket> socket) { Serve(std::move(socket)); }));
+  if (full_) listeners_.back()->Hold();
+}
+
 void Http1Server::Serve(std::unique_ptr<Stream> stream) {
   if (stopping_) return loop_.DeferDelete(std::move(stream));
   connections_.push_back(

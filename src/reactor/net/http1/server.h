@@ -56,6 +56,8 @@ class Http1Server {
 
   // May be asked for several addresses; returns with the port that was chosen.
   Result<Address> Listen(const Address& address);
+  // On a socket that listens already; it is the server's from here on.
+  void ListenOn(int fd, const Address& address);
   void Serve(std::unique_ptr<Stream> stream);
 
   // Listens no more; idle connections are closed, those with a request end after its answer, and

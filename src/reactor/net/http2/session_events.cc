@@ -255,10 +255,11 @@ struct SessionEvents::Impl {
       const auto& goaway = frame->goaway;
       std::string why(Text(goaway.opaque_data, goaway.opaque_data_len));
       if (why.empty()) why = connection.detail_;
-      connection.fault_ =
-          Error(ErrorCode::kCorrupt, "the server broke the protocol: " +
-                                         std::string(nghttp2_http2_strerror(goaway.error_code)) +
-                                         (why.empty() ? "" : ": " + why));
+      const std::string name = nghttp2_http2_strerror(goaway.error_code);
+      connection.fault_ = Error(ErrorCode::kCorrupt, (connection.settings_received_
+                                                          ? "the server broke the protocol: "
+                                                          : "the server does not speak HTTP/2: ") +
+                                                         name + (why.empty() ? "" : ": " + why));
     }
     return 0;
   }

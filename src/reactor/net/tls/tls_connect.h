@@ -19,7 +19,8 @@ namespace denselet::net {
 // told why, if it listened. Errors:
 //   kPermission        the server's certificate was refused, or the server refused ours
 //   kUnsupported       no common version, cipher or protocol
-//   kCorrupt           the server does not speak TLS, or breaks its rules
+//   kCorrupt           the server does not speak TLS, or breaks its rules; with answered() it
+//                      speaks plain HTTP
 //   kUnavailable       the server went away, or the stream below broke (which may have other codes)
 //   kDeadlineExceeded  the handshake took longer than the context or handshake_time_max allow
 //   kCancelled         as it says

@@ -62,7 +62,7 @@ Error ProtocolFailure(unsigned long error, const TlsFailureFacts& facts) {
       break;
   }
   if (facts.handshaking && facts.first_bytes.starts_with("HTTP/")) {
-    return Error(ErrorCode::kCorrupt, "the server speaks plain HTTP, not TLS");
+    return Error(ErrorCode::kCorrupt, "the server speaks plain HTTP, not TLS").AsAnswer();
   }
   if (facts.handshaking && reason == SSL_R_WRONG_VERSION_NUMBER) {
     return Error(ErrorCode::kCorrupt,

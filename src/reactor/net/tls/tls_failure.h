@@ -19,7 +19,7 @@ struct TlsFailureFacts {
 //   kPermission   the server is not who it should be, or does not accept who we are
 //   kUnsupported  there is no version, cipher or protocol that both sides want
 //   kUnavailable  the server had trouble of its own
-//   kCorrupt      what came is not TLS, or was damaged on its way
+//   kCorrupt      what came is not TLS, or was damaged on its way; answered(): it is plain HTTP
 Error TakeTlsFailure(const TlsFailureFacts& facts);
 
 }  // namespace denselet::net
