@@ -13,4 +13,8 @@ namespace denselet {
 // more.
 std::string Quoted(std::string_view text, size_t bytes_max);
 
+// As Go's %q writes it, for messages that are upstream's to the letter; all of it, and what is not
+// ASCII stays as it is.
+std::string GoQuoted(std::string_view text);
+
 }  // namespace denselet

@@ -1,7 +1,6 @@
 #include "base/time.h"
 
 #include <array>
-#include <cstdio>
 #include <cstdlib>
 
 #include "base/check.h"
@@ -41,6 +40,16 @@ LongDate DateOfDay(int64_t day) {
   return {.year = static_cast<int>(date.year()) + cycle * 400,
           .month = static_cast<int>(static_cast<unsigned>(date.month())),
           .day = static_cast<int>(static_cast<unsigned>(date.day()))};
+}
+
+// With leading zeros.
+void AppendDigits(std::string& out, unsigned long long value, int digits) {
+  std::array<char, 24> text;
+  auto at = text.end();
+  for (; value != 0 || digits > 0; value /= 10, --digits) {
+    *--at = static_cast<char>('0' + value % 10);
+  }
+  out.append(at, text.end());
 }
 
 int SecondOfDay(int64_t seconds) {
@@ -114,16 +123,27 @@ std::string FormatRfc3339(Timestamp t, int fraction_digits) {
         fraction_digits == 9);
   const LongDate date = DateOfDay(FloorDivide(t.seconds, kDaySeconds));
   const int second = SecondOfDay(t.seconds);
-  std::array<char, 64> text;
-  std::snprintf(text.data(), text.size(), "%s%04lld-%02d-%02dT%02d:%02d:%02d",
-                date.year < 0 ? "-" : "", std::llabs(date.year), date.month, date.day,
-                second / 3600, second / 60 % 60, second % 60);
-  std::string out(text.data());
+  // By hand: a status has dozens of times, and formats read at run time took a tenth of its making.
+  std::string out;
+  out.reserve(32);
+  if (date.year < 0) out += '-';
+  AppendDigits(out, static_cast<unsigned long long>(std::llabs(date.year)), 4);
+  const auto part = [&out](char before, int value) {
+    out += before;
+    AppendDigits(out, static_cast<unsigned long long>(value), 2);
+  };
+  part('-', date.month);
+  part('-', date.day);
+  part('T', second / 3600);
+  part(':', second / 60 % 60);
+  part(':', second % 60);
   if (fraction_digits > 0) {
-    std::snprintf(text.data(), text.size(), ".%09d", t.nanos);
-    out.append(text.data(), static_cast<size_t>(fraction_digits) + 1);
+    out += '.';
+    AppendDigits(out, static_cast<unsigned long long>(t.nanos), 9);
+    out.resize(out.size() - static_cast<size_t>(9 - fraction_digits));
   }
-  return out + 'Z';
+  out += 'Z';
+  return out;
 }
 
 }  // namespace denselet

@@ -17,5 +17,10 @@ TEST(Quoted, LongTextIsCutAndSaysSo) {
   EXPECT_EQ(Quoted("123456789", 8), R"("12345678...")");
 }
 
+TEST(GoQuoted, IsAsGoWritesIt) {
+  EXPECT_EQ(GoQuoted(""), "\"\"");
+  EXPECT_EQ(GoQuoted("a \"b\" \\ \n\t\x01\x7f é"), "\"a \\\"b\\\" \\\\ \\n\\t\\x01\\x7f é\"");
+}
+
 }  // namespace
 }  // namespace denselet

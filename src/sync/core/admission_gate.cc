@@ -12,6 +12,15 @@ bool IsEnding(const kube::PodRef& pod) {
          hot.phase == kube::PodPhase::kFailed;
 }
 
+bool IsDead(const ListedPod& pod) {
+  return std::ranges::none_of(
+             pod.sandboxes,
+             [](const ListedSandbox& sandbox) { return sandbox.state == SandboxState::kReady; }) &&
+         std::ranges::all_of(pod.containers, [](const ListedContainer& container) {
+           return container.state == ContainerState::kExited;
+         });
+}
+
 }  // namespace
 
 AdmissionGate::AdmissionGate(reactor::Loop& loop, AdmissionDesk& desk, PodShards& shards,
@@ -35,7 +44,10 @@ void AdmissionGate::OnNodeKnown() {
 void AdmissionGate::OnListed(uint32_t shard, const std::vector<ListedPod>& pods) {
   std::set<PodUid>& running = running_[shard];
   running.clear();
-  for (const ListedPod& pod : pods) running.insert(pod.pod.uid);
+  for (const ListedPod& pod : pods) {
+    running.insert(pod.pod.uid);
+    if (!open_ && IsDead(pod)) dead_.insert(pod.pod.uid);
+  }
   if (!open_) return OpenIfAll();
   ReleaseUnclaimed(shard);
 }
@@ -110,13 +122,19 @@ Status AdmissionGate::Pass(Entry& entry, PodWish wish, Stage then) {
 
 void AdmissionGate::Ask(const PodUid& pod, Entry& entry) {
   entry.adopts = adoptable_.contains(pod);
-  const auto question = entry.adopts ? AdmissionQuestion::kAdopt : AdmissionQuestion::kDecide;
   const Status asked = desk_.Ask(
-      entry.wish->pod, question,
+      entry.wish->pod, QuestionAbout(pod, entry.wish->pod),
       [this, pod](const Result<AdmissionDecision>& decision) { OnDecided(pod, decision); });
   if (!asked) return TryLater(pod);
   entry.asked = true;
   unclaimed_.erase(pod);
+}
+
+// A pod of the API server that has ended has its end still to be told, and must not be rejected
+// for it.
+AdmissionQuestion AdmissionGate::QuestionAbout(const PodUid& pod, const kube::PodRef& wish) const {
+  const bool over = wish->hot().IsStatic() && dead_.contains(pod);
+  return adoptable_.contains(pod) && !over ? AdmissionQuestion::kAdopt : AdmissionQuestion::kDecide;
 }
 
 void AdmissionGate::OnDecided(const PodUid& pod, const Result<AdmissionDecision>& decision) {
@@ -211,6 +229,7 @@ void AdmissionGate::Release(const PodUid& pod) {
 bool AdmissionGate::OnPodGone(const PodUid& pod) {
   unclaimed_.erase(pod);
   adoptable_.erase(pod);  // what comes back under its uid is another one
+  dead_.erase(pod);
   Release(pod);
   const auto found = pods_.find(pod);
   if (found == pods_.end()) return false;
@@ -238,6 +257,16 @@ bool AdmissionGate::OnOrphanGone(const PodUid& pod) { return IsComing(pod) || On
 size_t AdmissionGate::waiting() const {
   return static_cast<size_t>(std::ranges::count_if(
       pods_, [](const auto& pod) { return pod.second.stage <= Stage::kForwarding; }));
+}
+
+std::vector<PodIdentity> AdmissionGate::WaitingAfter(const PodUid& after, size_t count_max) const {
+  std::vector<PodIdentity> found;
+  for (auto next = pods_.upper_bound(after); next != pods_.end(); ++next) {
+    const Entry& entry = next->second;
+    if (found.size() == count_max) break;
+    if (entry.stage == Stage::kAsking && entry.wish) found.push_back(IdentityOf(entry.wish->pod));
+  }
+  return found;
 }
 
 }  // namespace denselet::sync

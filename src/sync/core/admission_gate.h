@@ -7,7 +7,8 @@
 //                              shard: the wish, with the rejection if there is one
 //
 //   closed until the journal was read, the node is known and the runtime was listed: what runs
-//   already is adopted.
+//   already is adopted. A static pod of which only dead things are left is not: it had stopped, and
+//   what it held may be another's.
 //   Pods that are to go, or that have ended, are not asked about.
 //   A pod that comes back under its uid while it ends is asked about anew when it is gone.
 //
@@ -71,6 +72,8 @@ class AdmissionGate final : public PodShards {
   // A source told of it, and its worker is not known to be gone.
   bool Knows(const PodUid& pod) const { return pods_.contains(pod); }
   size_t waiting() const;
+  // Those that wait here, behind `after` in the order of uids, at most so many.
+  std::vector<PodIdentity> WaitingAfter(const PodUid& after, size_t count_max) const;
 
   struct Faults {
     bool release_early = false;  // what a pod has is free when it is to go, not when it has stopped
@@ -95,6 +98,7 @@ class AdmissionGate final : public PodShards {
   };
 
   bool IsComing(const PodUid& pod) const;
+  AdmissionQuestion QuestionAbout(const PodUid& pod, const kube::PodRef& wish) const;
   Status Begin(const PodUid& pod, uint32_t shard, PodWish wish);
   Status Pass(Entry& entry, PodWish wish, Stage then);
   void OpenIfAll();
@@ -115,10 +119,11 @@ class AdmissionGate final : public PodShards {
   AdmissionGateUser& user_;
   bool journal_read_ = false, node_known_ = false, open_ = false;
   std::map<uint32_t, std::set<PodUid>> running_;  // by shard, as listed last
-  std::set<PodUid> adoptable_;                    // what ran when the gate opened, until it is gone
-  std::set<uint32_t> ready_;                      // shards that were told that all sources spoke
-  std::set<PodUid> released_early_;               // before the journal was read
-  std::set<PodUid> unclaimed_;                    // of the journal, and nobody has asked about them
+  std::set<PodUid> adoptable_;       // what the runtime had when the gate opened, until it is gone
+  std::set<PodUid> dead_;            // of these, those of which nothing can run any more
+  std::set<uint32_t> ready_;         // shards that were told that all sources spoke
+  std::set<PodUid> released_early_;  // before the journal was read
+  std::set<PodUid> unclaimed_;       // of the journal, and nobody has asked about them
   std::map<PodUid, Entry> pods_;
   std::deque<PodUid> again_;  // to be asked about or forwarded, in order, each once
   std::set<PodUid> in_line_;  // the same

@@ -30,7 +30,8 @@ struct PodCore::Home {
   std::unique_ptr<NewestPerPod<Ending>> kills = {};          // to the shards of their pods
   std::map<PodUid, UniqueFunction<void()>> preempted = {};   // who waits for their end
   StatusNode status_node = {};
-  std::set<uint32_t> untold = {};  // shards that do not know it yet
+  RuntimeTrouble trouble = {};
+  std::set<uint32_t> untold = {};  // shards that do not know these two yet
   reactor::TimerId timer = {};
   std::set<uint32_t> ready = {};  // shards that know that all sources have spoken
   std::unique_ptr<Housekeeper> housekeeper = {};
@@ -331,20 +332,31 @@ void PodCore::SetStatusNode(const StatusNode& node) {
   if (home_->status_node == node) return;
   home_->status_node = node;
   for (uint32_t i = 0; i < shards(); ++i) home_->untold.insert(i);
-  TellStatusNode();
+  TellNode();
 }
 
-void PodCore::TellStatusNode() {
+void PodCore::SetRuntimeTrouble(const RuntimeTrouble& trouble) {
+  if (home_->trouble == trouble) return;
+  home_->trouble = trouble;
+  for (uint32_t i = 0; i < shards(); ++i) home_->untold.insert(i);
+  TellNode();
+}
+
+void PodCore::TellNode() {
   const PodCoreHome& seams = home_->seams;
   std::erase_if(home_->untold, [&](uint32_t shard) {
-    const Status sent = seams.router.Send(shard, [this, shard, node = home_->status_node] {
-      if (Part* const part = parts_[shard].get()) part->statuses().SetNode(node);
-    });
+    const Status sent = seams.router.Send(
+        shard, [this, shard, node = home_->status_node, trouble = home_->trouble] {
+          Part* const part = parts_[shard].get();
+          if (part == nullptr) return;
+          part->statuses().SetNode(node);
+          part->pods().SetTrouble(trouble);
+        });
     return static_cast<bool>(sent);
   });
   seams.loop.Disarm(home_->timer);
   if (home_->untold.empty()) return;
-  home_->timer = seams.loop.Arm(After(seams.loop.Now(), kTellAgain), [this] { TellStatusNode(); });
+  home_->timer = seams.loop.Arm(After(seams.loop.Now(), kTellAgain), [this] { TellNode(); });
 }
 
 void PodCore::Preempt(const PodIdentity& pod, UniqueFunction<void()> ended) {

@@ -119,6 +119,8 @@ class PodCore final : private PlegShards,
   // The node as admission sees it, and as it shows in statuses.
   void SetNode(NodeView node);
   void SetStatusNode(const StatusNode& node);
+  // Whether the runtime and its network can be used; until told otherwise they can.
+  void SetRuntimeTrouble(const RuntimeTrouble& trouble);
   Pleg& pleg();
   PodDispatcher& dispatcher();
   const AdmissionDesk& admission() const;
@@ -154,7 +156,7 @@ class PodCore final : private PlegShards,
   void MakeAdmission();
   void MakeRelays();
   void MakeDeadBound();
-  void TellStatusNode();
+  void TellNode();
   void OnPodStopped(const PodUid& pod, Whose whose);
   void OnPodUnwished(const PodUid& pod);
   void OnPodGone(const PodIdentity& pod, Whose whose);

@@ -43,6 +43,22 @@ bool Runs(const ObservedPod& seen) {
   });
 }
 
+// A post-start hook runs, or has failed, and its container has not stopped yet.
+bool HookHolds(const PodWorker& worker) {
+  const LedgerView& ledger = worker.ledger().view();
+  const auto has_hook = [](const ContainerEntry& entry) {
+    return entry.post_start.state != CallState::kNone && !entry.post_start.done();
+  };
+  if (std::ranges::none_of(ledger.containers, has_hook)) return false;
+  const ObservedPod seen = SeenPod(worker.Observe(), ledger);
+  return std::ranges::any_of(ledger.containers, [&](const ContainerEntry& entry) {
+    if (!has_hook(entry)) return false;
+    const auto found = std::ranges::find(seen.containers, entry.id, &ObservedContainer::id);
+    const bool runs = found != seen.containers.end() && found->state == ContainerState::kRunning;
+    return entry.post_start.in_flight() || runs;
+  });
+}
+
 // What had ended before us has ended in its own way; what ended since keeps when it began.
 std::string GoingOnFrom(const core::PodStatus& shown, const std::string& ours, Finished finished) {
   Result<core::PodStatus> last = Parse(ours);
@@ -139,6 +155,9 @@ void PodStatuses::Make(const PodUid& pod, Kept& kept) {
   if (!node_ || worker == nullptr || !worker->wish()) return;
   if (!worker->rejected() && !worker->Known()) return;  // a look at the runtime is on its way
   const Phase phase = worker->state().phase;
+  // A container counts as started when its hook has ended. As with the kubelet, which tells nothing
+  // of a pod while it runs one, the status before stays until then.
+  if (phase == Phase::kSyncing && HookHolds(*worker)) return;
   const bool quiet = phase >= Phase::kTerminated || worker->rejected();
   const MayRun may_run = quiet || faults_.finish_early ? MayRun::kNo : MayRun::kYes;
   const Finished finished =
@@ -149,6 +168,12 @@ void PodStatuses::Make(const PodUid& pod, Kept& kept) {
     kept.pod = worker->wish();  // it may be to go by now
     if (kept.mirror != kept.told_mirror) Tell(kept);
     return AllowRemovalOf(pod, kept);
+  }
+  if (EndIsTold(*worker, kept)) {
+    const bool same = worker->wish() == kept.pod && kept.mirror == kept.told_mirror;
+    kept.pod = worker->wish();
+    if (!same) Tell(kept);
+    return;
   }
   if (kept.version == 0) kept.taken_over = HasEnded(*worker->wish());
   Result<std::string> status = Build(*worker, kept, finished);
@@ -161,6 +186,8 @@ void PodStatuses::Make(const PodUid& pod, Kept& kept) {
   }
   kept.refused = false;
   kept.generation = worker->generation();
+  kept.end_told.reset();
+  if (phase == Phase::kTerminating) kept.end_told = worker->wish()->hot().generation;
   const bool same = kept.version != 0 && *status == kept.status && may_run == kept.may_run &&
                     finished == kept.finished && worker->wish() == kept.pod &&
                     kept.mirror == kept.told_mirror;
@@ -172,6 +199,13 @@ void PodStatuses::Make(const PodUid& pod, Kept& kept) {
     Tell(kept);
   }
   AllowRemovalOf(pod, kept);
+}
+
+// As the kubelet does it: that a pod ends is told when it begins, and again when all has stopped;
+// not how far it is, unless somebody asks for another end meanwhile.
+bool PodStatuses::EndIsTold(const PodWorker& worker, const Kept& kept) const {
+  return worker.state().phase == Phase::kTerminating && !faults_.finish_early &&
+         kept.generation == worker.generation() && kept.end_told == worker.wish()->hot().generation;
 }
 
 void PodStatuses::Tell(Kept& kept) {

@@ -71,13 +71,16 @@ class PodStatuses final : public PodStatusUser {
     std::string mirror = {};       // its uid; empty: none
     bool mirror_seen = false;      // once
     std::string told_mirror = {};  // with the status that was handed on last
-    bool taken_over = false;       // the pod had ended before we began: its status is not ours
-    bool refused = false;          // the newest could not be made; logged
+    // The pod's generation when its end was told of; of the worker's generation that is kept.
+    std::optional<int64_t> end_told = {};
+    bool taken_over = false;  // the pod had ended before we began: its status is not ours
+    bool refused = false;     // the newest could not be made; logged
   };
 
   void LineUp(const PodUid& pod, Kept& kept);
   void Turn();
   void Make(const PodUid& pod, Kept& kept);
+  bool EndIsTold(const PodWorker& worker, const Kept& kept) const;
   void Tell(Kept& kept);
   Result<std::string> Build(const PodWorker& worker, const Kept& kept, Finished finished) const;
   void AllowRemovalOf(const PodUid& pod, const Kept& kept);

@@ -48,7 +48,8 @@ Action DecideKnown(const DecideInput& input) {
   // Nothing can be asked of a runtime that is down, and its answers would be failures.
   if (!input.node.runtime_ready) {
     return Wait{.what = WaitFor::kRuntime,
-                .until = input.state.phase == Phase::kSyncing ? ActiveDeadline(input) : kNever};
+                .until = input.state.phase == Phase::kSyncing ? ActiveDeadline(input) : kNever,
+                .detail = input.node.why_not};
   }
   if (!input.observation.pod) return Steps(input, {}).ReadPod();
   const KnownPod pod = MakeKnownPod(input);

@@ -6,6 +6,7 @@
 // a deletion or a death in between is taken into account at every step.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
@@ -35,5 +36,8 @@ Decision Decide(const DecideInput& input);
 // For the status: one entry for each container that waits to be started (again) and has something
 // to say about it, in the plan's order.
 std::vector<ContainerWaiting> WaitingReasons(const DecideInput& input);
+
+// What the runtime said, without "rpc error: code = ... desc = ": so it is told of containers.
+std::string_view WithoutRpcCode(std::string_view message);
 
 }  // namespace denselet::sync

@@ -60,6 +60,8 @@ struct Wait {
   ContainerIndex container = kNoContainer;
   TimePoint until = kNever;  // look again then, if nothing happens before
   std::string detail = {};   // of retries: the last failure
+  // All containers that a crash loop's back-off holds, whatever is named first.
+  std::vector<ContainerIndex> in_back_off = {};
 };
 
 // Reads the whole pod, or objects by id. The answers come as a new observation (whole pod) or in

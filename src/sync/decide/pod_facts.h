@@ -26,6 +26,8 @@ struct ImageFact {
   WorkState state = WorkState::kNone;
   uint32_t attempt = 0;  // of the container that it is for; of another attempt it does not count
   std::string image_ref = {};
+  std::optional<int64_t> image_uid = {};  // the user that it names, by number
+  std::string image_username = {};        // ... or by name
   // Of the last failure, also while it is tried again: ErrImagePull, ImagePullBackOff, ...
   std::string reason = {};
   std::string message = {};
@@ -72,6 +74,7 @@ struct KeepPolicy {
 struct NodeFacts {
   bool runtime_ready = true;
   bool network_ready = true;
+  std::string why_not = {};  // of the first that is not
   Duration back_off_base = Seconds(10);
   Duration back_off_max = Seconds(300);
   KeepPolicy keep = {};

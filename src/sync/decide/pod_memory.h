@@ -36,7 +36,8 @@ struct ContainerMemory {
   std::optional<ExitSeen> last_exit = {};
   std::optional<ExitSeen> exit_before = {};
   std::optional<BackOffEntry> back_off = {};
-  uint32_t attempts = 0;  // one more than the highest attempt ever seen or asked for
+  std::optional<Duration> waited = {};  // before the newest start; nothing: it came at once
+  uint32_t attempts = 0;                // one more than the highest attempt ever seen or asked for
 };
 
 // At most one entry for each name that the pod ever had; bounded by what validation lets through.

@@ -47,6 +47,15 @@ std::optional<BackOff> CrashLoop(const DecideInput& input, const KnownPod& pod,
   return BackOff{.delay = *delay, .until = After(*exited, *delay)};
 }
 
+std::optional<Duration> CrashLoopDelay(const DecideInput& input, const KnownPod& pod,
+                                       ContainerIndex index) {
+  const auto exited = ExitBefore(input, pod, index, NotJudged(pod.Subject(index)));
+  const ContainerMemory* memory = input.memory.Find(input.plan.containers[index].name);
+  if (!exited || !memory) return std::nullopt;
+  return BackOffDelay(memory->back_off, input.plan.containers[index].back_off_key, *exited,
+                      *exited);
+}
+
 MaybeAction Starter::Start(const ContainerVerdict& verdict) {
   if (auto action = Images(verdict.ephemeral)) return action;
   for (const ContainerIndex index : verdict.ephemeral) {

@@ -21,6 +21,9 @@ struct BackOff {
 };
 std::optional<BackOff> CrashLoop(const DecideInput& input, const KnownPod& pod,
                                  ContainerIndex index);
+// The delay that holds it or has held it since that exit.
+std::optional<Duration> CrashLoopDelay(const DecideInput& input, const KnownPod& pod,
+                                       ContainerIndex index);
 
 class Starter {
  public:

@@ -12,11 +12,13 @@
 
 namespace denselet::sync {
 
-// The first thing waited for is told; the earliest time of all is when to look again.
+// The first thing waited for is told, and all back-offs; the earliest time of all is when to look
+// again.
 class Waits {
  public:
   void Add(Wait wait) {
     if (wait.until < until_) until_ = wait.until;
+    if (wait.what == WaitFor::kBackOff) in_back_off_.push_back(wait.container);
     if (!first_) first_ = std::move(wait);
   }
   void Until(TimePoint time) { until_ = std::min(until_, time); }
@@ -24,11 +26,13 @@ class Waits {
   Wait Take(Wait otherwise) {
     Wait wait = first_ ? std::move(*first_) : std::move(otherwise);
     wait.until = std::min(wait.until, until_);
+    wait.in_back_off = std::move(in_back_off_);
     return wait;
   }
 
  private:
   std::optional<Wait> first_ = {};
+  std::vector<ContainerIndex> in_back_off_ = {};
   TimePoint until_ = kNever;
 };
 

@@ -70,7 +70,7 @@ class Syncing {
 
   MaybeAction Prerequisites() {
     if (plan_.network == NetworkMode::kPod && !in_.node.network_ready) {
-      return steps_.waits().Take({.what = WaitFor::kNetwork});
+      return steps_.waits().Take({.what = WaitFor::kNetwork, .detail = in_.node.why_not});
     }
     if (auto action = Wanted(in_.facts.prepare, WaitFor::kPrepare, PreparePod{})) return action;
     return Wanted(in_.facts.volumes, WaitFor::kVolumes, MountVolumes{});

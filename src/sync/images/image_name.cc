@@ -73,11 +73,32 @@ bool IsRepository(std::string_view name) {
   }
 }
 
+bool HasUpper(std::string_view text) {
+  return std::ranges::any_of(text, [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
+// The name within its registry, as Docker completes it; what follows a ':' is left out.
+std::string RemoteName(std::string_view image) {
+  std::string remote(image);
+  const size_t slash = image.find('/');
+  const std::string_view first = image.substr(0, slash);
+  const bool names_host = slash != image.npos && (first.find_first_of(".:") != first.npos ||
+                                                  first == "localhost" || HasUpper(first));
+  if (names_host) remote = image.substr(slash + 1);
+  const bool at_docker = !names_host || first == "docker.io" || first == "index.docker.io";
+  if (at_docker && remote.find('/') == remote.npos) remote = "library/" + remote;
+  return remote.substr(0, remote.find(':'));
+}
+
 }  // namespace
 
 Result<std::string> WithDefaultTag(std::string_view image) {
-  const Error invalid(ErrorCode::kInvalid, "couldn't parse image name \"" + std::string(image) +
-                                               "\": invalid reference format");
+  std::string why = "invalid reference format";
+  if (const std::string remote = RemoteName(image); HasUpper(remote)) {
+    why += ": repository name (" + remote + ") must be lowercase";
+  }
+  const Error invalid(ErrorCode::kInvalid,
+                      "couldn't parse image name \"" + std::string(image) + "\": " + why);
   std::string_view name = image;
   bool is_exact = false;
   if (const size_t at = name.find('@'); at != name.npos) {

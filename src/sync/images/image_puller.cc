@@ -1,8 +1,10 @@
 #include "sync/images/image_puller.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sync/images/image_name.h"
+#include "sync/images/pull_failure.h"
 
 namespace denselet::sync {
 namespace {
@@ -20,13 +22,18 @@ constexpr Duration kJoinLookWithin = Milliseconds(100);
 
 std::string Quoted(const std::string& text) { return "\"" + text + "\""; }
 
-// Words that runtimes put in front of what a registry or a policy said.
-std::string ReasonOf(const std::string& error) {
-  for (const char* known : {"RegistryUnavailable", "SignatureValidationFailed",
-                            "ImageVolumeMountFailed", "RROUnsupported"}) {
-    if (error.rfind(known, 0) == 0) return known;
-  }
-  return "ErrImagePull";
+// As the kubelet: an image that names no user, and one that nobody can look at, is root's.
+ImageOutcome Present(std::string ref, const ObservedImage* image, std::string message) {
+  ImageOutcome outcome{.image_ref = std::move(ref), .message = std::move(message)};
+  if (image != nullptr) outcome.image_uid = image->uid;
+  if (image != nullptr && !image->uid) outcome.image_username = image->username;
+  if (!outcome.image_uid && outcome.image_username.empty()) outcome.image_uid = 0;
+  return outcome;
+}
+
+// For people, who do not read microseconds.
+std::string InMilliseconds(Duration time) {
+  return FormatDuration(std::chrono::duration_cast<Milliseconds>(time));
 }
 
 }  // namespace
@@ -94,8 +101,10 @@ void ImagePuller::AnswerSoon(SlotKey key, ImageOutcome outcome) {
 
 void ImagePuller::OnCancelled(SlotKey key) {
   for (auto& [image, pull] : pulls_) std::erase(pull.wishes, key);
-  std::erase_if(pulls_, [](const auto& entry) {
-    return entry.second.wishes.empty() && !entry.second.started;
+  std::erase_if(pulls_, [this](const auto& entry) {
+    if (!entry.second.wishes.empty() || entry.second.started) return false;
+    std::erase(line_, entry.first);
+    return true;
   });
   for (auto& [image, pull] : pulls_) {
     if (pull.wishes.empty() && pull.cancel != nullptr) pull.cancel->Cancel();
@@ -146,9 +155,9 @@ void ImagePuller::OnLooked(SlotKey key, const Result<std::optional<ObservedImage
   if (answer->has_value()) {
     std::string ref = (*answer)->id.value();
     backoffs_.erase({wish->wish.pod.uid, wish->image});
-    return Answer(key, {.image_ref = std::move(ref),
-                        .message = "Container image " + quoted +
-                                   " already present on machine and can be accessed by the pod"});
+    return Answer(key, Present(std::move(ref), &**answer,
+                               "Container image " + quoted +
+                                   " already present on machine and can be accessed by the pod"));
   }
   if (wish->wish.policy == PullPolicy::kNever) {
     return Answer(
@@ -190,9 +199,8 @@ void ImagePuller::Pump() {
   while (pulling_ < options_.parallel_max && !line_.empty()) {
     const std::string image = std::move(line_.front());
     line_.pop_front();
-    const auto found = pulls_.find(image);
-    if (found == pulls_.end() || found->second.started) continue;  // cancelled meanwhile
-    Pull& pull = found->second;
+    Pull& pull = pulls_.at(image);
+    CHECK(!pull.started);
     const Wish* first = wishes_.Find(pull.wishes.front());
     CHECK(first != nullptr);
     pull.started = true;
@@ -254,10 +262,11 @@ void ImagePuller::OnPulled(const std::string& image, const Result<std::string>& 
       Measure(key, *answer, loop_.Now() - began);
       continue;
     }
-    const std::string& error = answer.error().message();
-    Failed(*wish, error);
-    Answer(key, {.reason = ReasonOf(error),
-                 .message = "Failed to pull image " + Quoted(wish->wish.image) + ": " + error,
+    PullFailure failure = FailureOfPull(wish->wish.image, answer.error().message());
+    Failed(*wish, failure.reason + ": " + failure.message);
+    Answer(key, {.reason = std::move(failure.reason),
+                 .message = std::move(failure.message),
+                 .pull_error = std::move(failure.error),
                  .retry_in = kTellBackOff});
   }
   Pump();
@@ -267,22 +276,22 @@ void ImagePuller::OnPulled(const std::string& image, const Result<std::string>& 
 void ImagePuller::Measure(SlotKey key, const std::string& ref, Duration took) {
   const Wish& wish = *wishes_.Find(key);
   const std::string message = "Successfully pulled image " + Quoted(wish.wish.image) + " in " +
-                              FormatDuration(took) + " (" +
-                              FormatDuration(loop_.Now() - wish.wished_at) + " including waiting).";
+                              InMilliseconds(took) + " (" +
+                              InMilliseconds(loop_.Now() - wish.wished_at) + " including waiting).";
   images_.Find(
       Context{}.WithTimeout(loop_.Now(), kMeasureMax),
       {.image = ref, .user_specified = wish.wish.image},
       [this, alive = alive_, key, ref, message](const Result<std::optional<ObservedImage>>& found) {
         if (!*alive) return;
         const bool known = found && found->has_value();
-        Answer(key, {.image_ref = ref,
-                     .message = known ? message + " Image size: " +
-                                            std::to_string((*found)->size_bytes) + " bytes."
-                                      : message});
+        if (!known) return Answer(key, Present(ref, nullptr, message));
+        Answer(key, Present(ref, &**found,
+                            message + " Image size: " + std::to_string((*found)->size_bytes) +
+                                " bytes."));
       });
 }
 
-void ImagePuller::Failed(const Wish& wish, const std::string& error) {
+void ImagePuller::Failed(const Wish& wish, std::string told) {
   if (backoffs_.size() >= options_.backoffs_max) {
     const auto oldest = std::ranges::min_element(
         backoffs_, {}, [](const auto& entry) { return entry.second.used; });
@@ -297,7 +306,7 @@ void ImagePuller::Failed(const Wish& wish, const std::string& error) {
                       : std::min(backoff.pause * 2, options_.backoff_max);
   backoff.used = now;
   backoff.until = After(now, backoff.pause);
-  backoff.last_error = ReasonOf(error) + ": " + error;
+  backoff.last_error = std::move(told);
 }
 
 void ImagePuller::Forget(const PodUid& pod) {

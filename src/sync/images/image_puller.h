@@ -98,7 +98,7 @@ class ImagePuller final : public PodImages {
   void OnPulled(const std::string& image, const Result<std::string>& answer);
   void OnCancelled(SlotKey key);
   bool TakeToken(TimePoint now);
-  void Failed(const Wish& wish, const std::string& error);
+  void Failed(const Wish& wish, std::string told);
   void Measure(SlotKey key, const std::string& ref, Duration took);
 
   reactor::Loop& loop_;

@@ -110,6 +110,7 @@ void Pleg::OnList(uint64_t number, Result<RuntimeList> answer) {
     }
     if (!failing_since_) failing_since_ = list_began_;
     clean_lists_ = 0;
+    was_away_ = true;
     must_relist_ = true;
     ArmNext(random_.Jitter(options_.relist_period, 0.2));
     return;
@@ -229,6 +230,17 @@ void Pleg::OnHintsLost() {
   if (!faults_.ignore_hints_lost) RelistNow();
 }
 
+void Pleg::ListForStream() {
+  const bool broke_soon = std::exchange(broke_soon_, false);
+  const bool was_away = std::exchange(was_away_, false);
+  if (broke_soon && !was_away) {
+    clean_needed_ = std::min(clean_needed_ * 2, options_.clean_lists_to_trust_max);
+  }
+  RelistNow();
+  // The failed list before it was none; this comes once after each time that the runtime was away.
+  if (was_away && list_cancel_ == nullptr && parts_open_ == 0) ArmNext(Duration::zero());
+}
+
 void Pleg::OnStreamState(EventStreamState state) {
   const EventStreamState before = std::exchange(stream_, state);
   clean_lists_ = 0;
@@ -241,7 +253,7 @@ void Pleg::OnStreamState(EventStreamState state) {
         return ArmNext(Period());
       }
       // Subscribed; now the list that the stream is to be trusted from on (invariant 10).
-      return RelistNow();
+      return ListForStream();
     case EventStreamState::kConnecting:
       metrics_.Counter(PlegMetric::kConnectionErrors).Increment();
       if (before == EventStreamState::kEstablished) connecting_since_ = loop_.Now();
@@ -250,9 +262,8 @@ void Pleg::OnStreamState(EventStreamState state) {
       break;
   }
   if (mode_ == PlegMode::kEventsLead) {
-    if (loop_.Now() - trusted_since_ < options_.flapping_within) {
-      clean_needed_ = std::min(clean_needed_ * 2, options_.clean_lists_to_trust_max);
-    }
+    broke_soon_ = loop_.Now() - trusted_since_ < options_.flapping_within;
+    was_away_ = false;
     SetMode(PlegMode::kListsLead, state == EventStreamState::kUnsupported
                                       ? "the runtime has no stream of events"
                                       : "the stream of events was lost");

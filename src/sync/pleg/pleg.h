@@ -7,9 +7,10 @@
 //                            stream lost or not supported, or nobody knows what was lost
 //
 // A stream that breaks soon after it was trusted doubles the clean lists it takes to be trusted
-// again, so a flapping stream does not make the mode flap; time in peace halves them. A cross-check
-// that finds what no event announced makes the next one come sooner; clean ones make it later again
-// (invariants 9 to 11).
+// again, so a flapping stream does not make the mode flap; time in peace halves them. A runtime
+// that was away itself, so that lists failed too, is no flapping stream: back, it is listed at once
+// and trusted as before. A cross-check that finds what no event announced makes the next one come
+// sooner; clean ones make it later again (invariants 9 to 11).
 //
 // Node-wide; lives on one shard, owned by the composition root. It never looks at a pod: hints and
 // parts of lists go to the shards that own the pods, which read them there. Destroyed, it tells
@@ -126,6 +127,7 @@ class Pleg final : public RuntimeEventsUser {
 
  private:
   void ArmNext(Duration pause);
+  void ListForStream();
   void StartList();
   void OnList(uint64_t number, Result<RuntimeList> answer);
   void Distribute(Epoch epoch, RuntimeList list);
@@ -154,6 +156,8 @@ class Pleg final : public RuntimeEventsUser {
   uint32_t clean_needed_;
   uint32_t clean_lists_ = 0;  // in a row, asked for after the stream was established
   TimePoint trusted_since_ = {};
+  bool broke_soon_ = false;  // the stream, after it was trusted
+  bool was_away_ = false;    // a list has failed since the stream was lost
   Duration cross_check_period_;
   uint32_t clean_checks_ = 0;
   uint64_t missed_total_ = 0;

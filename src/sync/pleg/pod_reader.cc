@@ -45,8 +45,7 @@ void PodReader::Mark(const PodUid& pod, Urgency urgency) {
   Pump();
 }
 
-// Into the line it belongs to, or to sleep until its back-off is over. A pod may stand in two lines
-// when it became urgent; the second time it is found not due.
+// Into the line it belongs to, or to sleep until its back-off is over.
 void PodReader::Enqueue(const PodUid& pod, Entry& entry) {
   if (entry.not_before > loop_.Now()) {
     loop_.Disarm(entry.timer);
@@ -59,12 +58,18 @@ void PodReader::Enqueue(const PodUid& pod, Entry& entry) {
     });
     return;
   }
-  if (entry.queued && !entry.urgent) return;
   const bool suspect = health_.count(pod) != 0;
-  std::deque<PodUid>& line = suspect ? suspects_ : entry.urgent ? urgent_ : normal_;
-  if (entry.queued && std::ranges::find(line, pod) != line.end()) return;
-  entry.queued = true;
-  line.push_back(pod);
+  std::list<PodUid>& line = suspect ? suspects_ : entry.urgent ? urgent_ : normal_;
+  if (entry.line == &line) return;
+  LeaveLine(entry);
+  entry.line = &line;
+  entry.place = line.insert(line.end(), pod);
+}
+
+void PodReader::LeaveLine(Entry& entry) {
+  if (entry.line == nullptr) return;
+  entry.line->erase(entry.place);
+  entry.line = nullptr;
 }
 
 void PodReader::Pump() {
@@ -80,22 +85,19 @@ void PodReader::Pump() {
   }
 }
 
-bool PodReader::StartFrom(std::deque<PodUid>& line, size_t limit, size_t& used) {
+bool PodReader::StartFrom(std::list<PodUid>& line, size_t limit, size_t& used) {
   if (line.empty() || used >= limit) return false;
-  const PodUid pod = std::move(line.front());
-  line.pop_front();
-  const auto found = pods_.find(pod);
-  if (found == pods_.end()) return true;
-  Entry& entry = found->second;
-  // It may stand here from before it became urgent; what backs off meanwhile has its timer.
-  if (entry.reading || !entry.due || entry.not_before > loop_.Now()) return true;
+  const PodUid pod = line.front();
+  Entry& entry = pods_.at(pod);
+  LeaveLine(entry);
+  CHECK(!entry.reading && entry.due);
+  if (entry.not_before > loop_.Now()) return true;  // what backs off has its timer
   ++used;
   Start(pod, entry);
   return true;
 }
 
 void PodReader::Start(const PodUid& pod, Entry& entry) {
-  entry.queued = false;
   entry.due = false;
   entry.urgent = false;
   entry.reading = true;
@@ -164,11 +166,28 @@ void PodReader::Failed(const PodUid& pod, Entry& entry, const Error& error) {
   user_.OnReadFailed(pod, error);
 }
 
+void PodReader::ListAnswered(Epoch epoch) {
+  const TimePoint now = loop_.Now();
+  for (auto& [pod, health] : health_) {
+    const auto found = pods_.find(pod);
+    if (found == pods_.end()) continue;
+    Entry& entry = found->second;
+    if (entry.reading || entry.not_before <= now || entry.epoch >= epoch) continue;
+    if (health.woken_at && now < After(*health.woken_at, options_.backoff_max)) continue;
+    health.woken_at = now;
+    loop_.Disarm(entry.timer);
+    entry.not_before = {};
+    Enqueue(pod, entry);
+  }
+  Pump();
+}
+
 void PodReader::Drop(const PodUid& pod) {
   health_.erase(pod);
   const auto found = pods_.find(pod);
   if (found == pods_.end()) return;
   loop_.Disarm(found->second.timer);
+  LeaveLine(found->second);
   if (!found->second.reading) {
     pods_.erase(found);
     return;

@@ -5,6 +5,9 @@
 //      ^          |
 //      +-- back-off <-- failed                 of this pod only: 1 s, doubled to 60 s
 //
+// A list that began after the failed read ends the back-off: the runtime is back. Of a pod with a
+// trouble of its own that is one more read in backoff_max.
+//
 // A pod whose last read failed is a suspect; suspects get a quarter of the places, so that any
 // number of hung pods leaves the others alone. A read that is asked for is always under way or in
 // line, and ends at its deadline: nobody waits for nothing (6).
@@ -13,7 +16,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <map>
 #include <optional>
 #include <set>
@@ -42,6 +45,7 @@ struct PodReadHealth {
   uint32_t failures = 0;  // in a row
   TimePoint failing_since = {};
   std::string last_error = {};
+  std::optional<TimePoint> woken_at = {};  // by a list
 };
 
 class PodReaderUser {
@@ -66,6 +70,8 @@ class PodReader {
   // that is longer than backoff_min.
   enum class Urgency : uint8_t { kNormal, kUrgent };
   void Mark(const PodUid& pod, Urgency urgency = Urgency::kNormal);
+  // A list that began after `epoch` was answered.
+  void ListAnswered(Epoch epoch);
   // Its read is no longer wanted; one under way ends unheard.
   void Drop(const PodUid& pod);
 
@@ -77,6 +83,7 @@ class PodReader {
   bool IsReading(const PodUid& pod) const;
   size_t marked() const { return pods_.size(); }
   size_t reading() const { return reading_; }
+  size_t waiting() const { return urgent_.size() + normal_.size() + suspects_.size(); }
   // Nothing: its reads succeed.
   const PodReadHealth* Health(const PodUid& pod) const;
   size_t unhealthy() const { return health_.size(); }
@@ -87,7 +94,8 @@ class PodReader {
   struct Entry {
     bool due = true;  // a read has to begin
     bool urgent = false;
-    bool queued = false;  // stands in a line
+    std::list<PodUid>* line = nullptr;  // where it waits for its turn; in one at a time
+    std::list<PodUid>::iterator place = {};
     bool dropped = false;
     Epoch epoch = 0;  // of the read under way
     bool reading = false;
@@ -101,7 +109,8 @@ class PodReader {
 
   void Enqueue(const PodUid& pod, Entry& entry);
   void Pump();
-  bool StartFrom(std::deque<PodUid>& line, size_t limit, size_t& used);
+  bool StartFrom(std::list<PodUid>& line, size_t limit, size_t& used);
+  static void LeaveLine(Entry& entry);
   void Start(const PodUid& pod, Entry& entry);
   void OnAnswer(const PodUid& pod, uint64_t number, Result<ObservedPod> answer);
   void Failed(const PodUid& pod, Entry& entry, const Error& error);
@@ -115,9 +124,9 @@ class PodReader {
   PodReaderUser& user_;
   std::map<PodUid, Entry> pods_;
   std::map<PodUid, PodReadHealth> health_;
-  std::deque<PodUid> urgent_;
-  std::deque<PodUid> normal_;
-  std::deque<PodUid> suspects_;
+  std::list<PodUid> urgent_;
+  std::list<PodUid> normal_;
+  std::list<PodUid> suspects_;
   size_t reading_ = 0;
   size_t suspects_reading_ = 0;
   uint64_t next_number_ = 1;

@@ -66,10 +66,8 @@ bool IsLegal(Phase phase, const Action& action) {
           [starts](const CreateContainer&) { return starts; },
           [starts](const StartContainer&) { return starts; },
           [starts](const RunPostStart&) { return starts; },
-          [phase](const StopContainers&) {
-            return phase == Phase::kSyncing || phase == Phase::kTerminating;
-          },
           // Late effects of calls that were given up can show at any time.
+          [](const StopContainers&) { return true; },
           [](const StopSandboxes&) { return true; },
           [](const Remove&) { return true; },
           [phase](const EnterPhase& enter) { return IsLegalMove(phase, enter.phase); },
@@ -440,6 +438,8 @@ void PodWorker::Rest(const Wait& wait, TimePoint now) {
     TellWait(wait);
     host_.OnWorkerChanged(*this);
   }
+  TellBackOffs(wait);
+  TellFailedKill();
   if (wait.what == WaitFor::kChange && state_.phase == Phase::kSyncing && ops_.empty()) {
     timeline_.over = true;
   }
@@ -456,6 +456,7 @@ void PodWorker::Rest(const Wait& wait, TimePoint now) {
 }
 
 void PodWorker::CancelStarts() {
+  starts_given_up_ = true;
   for (const UnderWay& mine : std::vector(ops_)) {
     if (mine.group == OpGroup::kStarts) host_.Cancel(mine.op);
   }

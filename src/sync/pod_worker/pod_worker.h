@@ -142,6 +142,7 @@ class PodWorker {
   const PodFacts& facts() const { return facts_; }
   const PodMemory& memory() const { return memory_; }
   const Wait& waits() const { return wait_; }
+  TimePoint waits_since() const { return wait_since_; }
   const StartTimeline& timeline() const { return timeline_; }
   const std::optional<WorkerFault>& fault() const { return fault_; }
   bool is_orphan() const { return !pod_; }
@@ -207,11 +208,15 @@ class PodWorker {
   EventObject EventObjectOf(const std::string& container) const;
   void Tell(const std::string& container, EventType type, std::string_view reason,
             std::string message);
+  // Of a start that failed by itself: what was given up because the pod ends is no failure.
   void TellFailure(const std::string& container, const Status& answer);
   void TellImage(const std::string& container, const std::string& image,
                  const ImageOutcome& outcome);
   void TellStop(const ContainerEntry& entry);
   void TellWait(const Wait& wait);
+  void TellBackOffs(const Wait& wait);
+  void TellFailedKill();
+  void TellHook(const HookOutcome& outcome);
   void TellSandbox(const Error& error);
   void TellEnd();
 
@@ -283,7 +288,10 @@ class PodWorker {
   TimePoint held_until_ = {};
 
   std::optional<WorkerFault> fault_;
-  bool poisoned_ = false;  // the newest wish could not be read
+  bool poisoned_ = false;                           // the newest wish could not be read
+  std::map<std::string, uint32_t> told_back_offs_;  // by container: how often it was made by then
+  Epoch told_kill_ = 0;           // the last failure to stop something that was told
+  bool starts_given_up_ = false;  // the pod ends: what was under way to start it was cancelled
   std::deque<WorkerTransition> transitions_;
   StartTimeline timeline_;
   Faults faults_;

@@ -4,10 +4,27 @@
 #include <algorithm>
 #include <utility>
 
+#include "kube/api/types.h"
 #include "sync/pod_worker/pod_worker.h"
 #include "sync/pod_worker/worker_pauses.h"
 
 namespace denselet::sync {
+namespace {
+
+// "a, b"; empty: the pod names none.
+std::string PullSecretsOf(const kube::PodAtRest& pod) {
+  const Result<std::unique_ptr<kube::core::Pod>> parsed = pod.Parse();
+  std::string names;
+  if (!parsed) return names;
+  for (const auto& secret : (*parsed)->spec().imagepullsecrets()) {
+    if (secret.name().empty()) continue;
+    if (!names.empty()) names += ", ";
+    names += secret.name();
+  }
+  return names;
+}
+
+}  // namespace
 
 Context PodWorker::WorkContext(OpToken op, TimePoint now, Duration limit) {
   Context context = host_.ContextOf(op);
@@ -79,6 +96,7 @@ Status PodWorker::Begin(const PreparePod&, TimePoint now) {
       host_.Reply<PreparedPod>(*op, [](PodWorker& w, Result<PreparedPod> answer, TimePoint then) {
         w.EndWork(w.facts_.prepare, ToStatus(answer), w.prepare_failures_, then);
         if (!answer) {
+          if (w.starts_given_up_) return;
           return w.Tell("", EventType::kWarning, "Failed",
                         "error making pod data directories: " + answer.error().message());
         }
@@ -104,7 +122,7 @@ Status PodWorker::Begin(const MountVolumes&, TimePoint now) {
         w.EndWork(w.facts_.volumes, answer, w.mount_failures_, then);
         if (answer) {
           w.timeline_.mounted = then;
-        } else {
+        } else if (!w.starts_given_up_) {
           w.Tell("", EventType::kWarning, "FailedMount", answer.error().message());
         }
       }));
@@ -149,6 +167,12 @@ Status PodWorker::Begin(const RunSandbox& action, TimePoint now) {
 }
 
 Status PodWorker::Begin(const EnsureImages& action, TimePoint now) {
+  // There is nobody yet who fetches them: pulls are tried without.
+  if (const std::string secrets = PullSecretsOf(*pod_); !secrets.empty()) {
+    Tell("", EventType::kWarning, "FailedToRetrieveImagePullSecret",
+         "Unable to retrieve some image pull secrets (" + secrets +
+             "); attempting to pull the image may not succeed.");
+  }
   for (const EnsureImages::Item& item : action.items) EnsureImage(item, now);
   return Ok();
 }
@@ -164,15 +188,19 @@ void PodWorker::EnsureImage(const EnsureImages::Item& item, TimePoint now) {
   };
   fact.attempt = item.attempt;
   fact.state = WorkState::kInProgress;
+  const auto refuse = [&](std::string reason, const Error& error) {
+    failed(fact,
+           {.reason = std::move(reason), .message = error.message(), .retry_in = kWorkPauseMax},
+           now);
+  };
+  // Of a pod that had its sandbox before our time: no sandbox is made of what cannot be.
   const Result<SandboxSpec> sandbox = host_.ports().specs.Sandbox(pod_, 0);
-  const Result<OpToken> op = host_.BeginOp(*this, "image", OpGroup::kStarts);
-  if (!op || !sandbox) {
-    if (op) host_.Abandon(*op);
-    const Error& error = op ? sandbox.error() : op.error();
-    return failed(fact,
-                  {.reason = "ErrImagePull", .message = error.message(), .retry_in = kWorkPauseMax},
-                  now);
+  if (!sandbox) {
+    TellFailure(container.name, ToStatus(sandbox));
+    return refuse("CreateContainerConfigError", sandbox.error());
   }
+  const Result<OpToken> op = host_.BeginOp(*this, "image", OpGroup::kStarts);
+  if (!op) return refuse("ErrImagePull", op.error());
   host_.ports().images.Ensure(
       WorkContext(*op, now, Duration::max()),
       {.pod = pod_id_,
@@ -190,7 +218,11 @@ void PodWorker::EnsureImage(const EnsureImages::Item& item, TimePoint now) {
              if (mine.attempt != attempt || mine.state != WorkState::kInProgress) return;
              w.TellImage(name, image, *answer);
              if (answer->image_ref.empty()) return failed(mine, *std::move(answer), then);
-             mine = {.state = WorkState::kDone, .attempt = attempt, .image_ref = answer->image_ref};
+             mine = {.state = WorkState::kDone,
+                     .attempt = attempt,
+                     .image_ref = answer->image_ref,
+                     .image_uid = answer->image_uid,
+                     .image_username = answer->image_username};
              w.timeline_.images = then;
            })](ImageOutcome outcome) mutable { done(std::move(outcome)); });
 }
@@ -212,10 +244,13 @@ Status PodWorker::Begin(const CreateContainer& action, TimePoint now) {
   };
   WorkerPorts ports = host_.ports();
   const Result<SandboxSpec> sandbox = ports.specs.Sandbox(pod_, action.sandbox_attempt);
+  const ImageFact& image = facts_.containers[action.container].image;
   const Result<ContainerSpec> spec =
       ports.specs.Container(pod_, {.name = plan.name,
                                    .attempt = action.attempt,
-                                   .image_ref = facts_.containers[action.container].image.image_ref,
+                                   .image_ref = image.image_ref,
+                                   .image_uid = image.image_uid,
+                                   .image_username = image.image_username,
                                    .pod_ips = action.pod_ips,
                                    .pid_target = action.pid_target});
   for (const Status& made : {ToStatus(sandbox), ToStatus(spec)}) {
@@ -288,13 +323,15 @@ Status PodWorker::Begin(const RunPostStart& action, TimePoint now) {
   }
   host_.ports().hooks.Run(
       WorkContext(*op, now, Duration::max()), HookKind::kPostStart, pod_, name, action.id, PodIps(),
-      host_.Reply<Unit>(*op, [name, attempt = action.attempt](PodWorker& w, const Status& answer,
-                                                              TimePoint then) {
-        w.EndCall(w.ledger_.Container(name, attempt).post_start, answer, "PostStartHookError",
-                  false, then);
-        if (!answer)
-          w.Tell(name, EventType::kWarning, "FailedPostStartHook", "PostStartHook failed");
-      }));
+      host_.Reply<HookOutcome>(
+          *op, [name, attempt = action.attempt](PodWorker& w, const Result<HookOutcome>& answer,
+                                                TimePoint then) {
+            w.EndCall(w.ledger_.Container(name, attempt).post_start, ToStatus(answer),
+                      "PostStartHookError", false, then);
+            if (answer) return w.TellHook(*answer);
+            if (w.starts_given_up_) return;
+            w.Tell(name, EventType::kWarning, "FailedPostStartHook", "PostStartHook failed");
+          }));
   return Ok();
 }
 

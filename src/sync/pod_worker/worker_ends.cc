@@ -81,13 +81,16 @@ Status PodWorker::StopOne(const ContainerStop& step, TimePoint now) {
     }
     host_.ports().hooks.Run(
         WorkContext(*op, now, step.grace), HookKind::kPreStop, pod_, step.name, step.id, PodIps(),
-        host_.Reply<Unit>(*op, [key](PodWorker& w, const Status& answer, TimePoint then) {
-          w.EndCall(w.ledger_.Container(key.first, key.second).pre_stop, answer, "preStop", false,
-                    then);
-          if (!answer) {
-            w.Tell(key.first, EventType::kWarning, "FailedPreStopHook", "PreStopHook failed");
-          }
-        }));
+        host_.Reply<HookOutcome>(
+            *op, [key, ends = After(now, step.grace)](
+                     PodWorker& w, const Result<HookOutcome>& answer, TimePoint then) {
+              w.EndCall(w.ledger_.Container(key.first, key.second).pre_stop, ToStatus(answer),
+                        "preStop", false, then);
+              if (answer) return w.TellHook(*answer);
+              // One that is cut off by the grace has not failed.
+              if (then >= ends) return;
+              w.Tell(key.first, EventType::kWarning, "FailedPreStopHook", "PreStopHook failed");
+            }));
     return Ok();
   }
 

@@ -1,7 +1,10 @@
 // What people are told of a pod's life, in upstream's words.
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "base/quoted.h"
 #include "sync/pod_worker/pod_worker.h"
 
 namespace denselet::sync {
@@ -21,6 +24,49 @@ std::string FieldPath(ContainerKind kind, const std::string& name) {
 }
 
 std::string InQuotes(const std::string& text) { return "\"" + text + "\""; }
+
+bool Failed(const Call& call) {
+  return call.state == CallState::kFailed || call.state == CallState::kUnknown;
+}
+
+std::string FailedTo(const std::string& action, const std::string& of, const Call& call) {
+  return "failed to " + InQuotes(action) + " for " + InQuotes(of) + " with " + call.reason + ": " +
+         GoQuoted(call.message);
+}
+
+// As upstream joins errors.
+std::string Joined(const std::vector<std::string>& errors) {
+  if (errors.size() == 1) return errors.front();
+  std::string all;
+  for (const std::string& error : errors) all += (all.empty() ? "" : ", ") + error;
+  return "[" + all + "]";
+}
+
+// What is told of a container that is stopped though its pod goes on; empty: nothing special.
+std::string WhyKilled(ContainerKind kind, const ContainerEntry& entry) {
+  const bool is_init = kind == ContainerKind::kInit || kind == ContainerKind::kSidecar;
+  const std::string who = is_init ? "Init container" : "Container";
+  const std::string then = is_init || !entry.restart_at_once ? "" : ", will be restarted";
+  switch (entry.kill_reason) {
+    case KillReason::kLivenessProbe:
+      return who + " " + entry.name + " failed liveness probe" + then;
+    case KillReason::kStartupProbe:
+      return who + " " + entry.name + " failed startup probe" + then;
+    case KillReason::kChanged:
+      return who + " " + entry.name + " definition changed" + then;
+    case KillReason::kUnknownState:
+      return who + " is in \"unknown\" state, try killing it before restart";
+    case KillReason::kPostStartFailed:
+      return "FailedPostStartHook";
+    case KillReason::kRestartAll:
+      return "killing";
+    case KillReason::kNone:
+    case KillReason::kDuplicate:
+    case KillReason::kPodStops:
+      break;
+  }
+  return "";
+}
 
 }  // namespace
 
@@ -45,8 +91,9 @@ void PodWorker::Tell(const std::string& container, EventType type, std::string_v
 }
 
 void PodWorker::TellFailure(const std::string& container, const Status& answer) {
-  if (answer || answer.error().code() == ErrorCode::kCancelled) return;
-  Tell(container, EventType::kWarning, "Failed", "Error: " + answer.error().message());
+  if (answer || starts_given_up_) return;
+  Tell(container, EventType::kWarning, "Failed",
+       "Error: " + std::string(WithoutRpcCode(answer.error().message())));
 }
 
 void PodWorker::TellImage(const std::string& container, const std::string& image,
@@ -54,30 +101,27 @@ void PodWorker::TellImage(const std::string& container, const std::string& image
   if (!outcome.image_ref.empty()) {
     return Tell(container, EventType::kNormal, "Pulled", outcome.message);
   }
-  const bool pauses = outcome.reason == "ImagePullBackOff";
-  const bool is_pull = pauses || outcome.reason == "ErrImagePull";
-  if (pauses) {
+  if (starts_given_up_) return;
+  if (outcome.reason == "ImagePullBackOff") {
     Tell(container, EventType::kNormal, "BackOff", "Back-off pulling image " + InQuotes(image));
   } else if (outcome.reason == "InvalidImageName" || outcome.reason == "ImageInspectError") {
     Tell(container, EventType::kWarning, "InspectFailed", outcome.message);
   } else if (outcome.reason == "ErrImageNeverPull") {
     Tell(container, EventType::kWarning, "ErrImageNeverPull", outcome.message);
   } else {
-    Tell(container, EventType::kWarning, "Failed", outcome.message);
+    const std::string& why = outcome.pull_error.empty() ? outcome.message : outcome.pull_error;
+    Tell(container, EventType::kWarning, "Failed",
+         "Failed to pull image " + InQuotes(image) + ": " + why);
   }
-  Tell(container, EventType::kWarning, "Failed",
-       "Error: " + outcome.reason + (is_pull ? "" : ": " + outcome.message));
+  Tell(container, EventType::kWarning, "Failed", "Error: " + outcome.reason);
 }
 
 void PodWorker::TellStop(const ContainerEntry& entry) {
-  std::string message = "Stopping container " + entry.name;
-  if (entry.kill_reason == KillReason::kLivenessProbe) {
-    message = "Container " + entry.name + " failed liveness probe, will be restarted";
-  } else if (entry.kill_reason == KillReason::kStartupProbe) {
-    message = "Container " + entry.name + " failed startup probe, will be restarted";
-  } else if (entry.kill_reason == KillReason::kChanged) {
-    message = "Container " + entry.name + " definition changed, will be restarted";
-  }
+  const ContainerIndex index = plan_.Find(entry.name);
+  const bool known = index != kNoContainer;
+  std::string message =
+      WhyKilled(known ? plan_.containers[index].kind : ContainerKind::kRegular, entry);
+  if (message.empty()) message = "Stopping container " + entry.name;
   Tell(entry.name, EventType::kNormal, "Killing", std::move(message));
 }
 
@@ -85,15 +129,58 @@ void PodWorker::TellWait(const Wait& wait) {
   if (wait.what == WaitFor::kNetwork) {
     return Tell("", EventType::kWarning, "NetworkNotReady", "network is not ready: " + wait.detail);
   }
-  if (wait.what != WaitFor::kBackOff || wait.container >= plan_.containers.size()) return;
-  const std::string& name = plan_.containers[wait.container].name;
-  Tell(name, EventType::kWarning, "BackOff",
-       "Back-off restarting failed container " + name + " in pod " + pod_id_.ref.name + "_" +
-           pod_id_.ref.ns + "(" + pod_id_.uid.value() + ")");
+}
+
+// Once for each container and each of its ends.
+void PodWorker::TellBackOffs(const Wait& wait) {
+  for (const ContainerIndex index : wait.in_back_off) {
+    const std::string& name = plan_.containers[index].name;
+    const ContainerMemory* const memory = memory_.Find(name);
+    if (memory == nullptr) continue;
+    if (std::exchange(told_back_offs_[name], memory->attempts) == memory->attempts) continue;
+    Tell(name, EventType::kWarning, "BackOff",
+         "Back-off restarting failed container " + name + " in pod " + pod_id_.ref.name + "_" +
+             pod_id_.ref.ns + "(" + pod_id_.uid.value() + ")");
+  }
+}
+
+// When all that was begun to stop the pod has ended, and something of it failed that was not told
+// yet. What could not be stopped and has ended all the same does not count any more.
+void PodWorker::TellFailedKill() {
+  if (state_.phase != Phase::kTerminating) return;
+  const LedgerView& view = ledger_.view();
+  std::vector<std::string> failures;
+  Epoch newest = 0;
+  for (const ContainerEntry& entry : view.containers) {
+    if (entry.stop.in_flight() || entry.pre_stop.in_flight()) return;
+    const ObservedContainer* const seen = Observed(entry.id);
+    if (!Failed(entry.stop) || (seen && seen->state == ContainerState::kExited)) continue;
+    failures.push_back(FailedTo("KillContainer", entry.name, entry.stop));
+    newest = std::max(newest, entry.stop.ended);
+  }
+  const Call* of_sandbox = nullptr;  // upstream has one word for all of them
+  for (const SandboxEntry& entry : view.sandboxes) {
+    if (entry.stop.in_flight()) return;
+    if (!Failed(entry.stop)) continue;
+    of_sandbox = &entry.stop;
+    newest = std::max(newest, entry.stop.ended);
+  }
+  if (of_sandbox) {
+    failures.push_back(FailedTo("KillPodSandbox", pod_id_.uid.value(), *of_sandbox));
+  }
+  if (newest <= std::exchange(told_kill_, std::max(told_kill_, newest))) return;
+  Tell("", EventType::kWarning, "FailedKillPod", "error killing pod: " + Joined(failures));
+}
+
+void PodWorker::TellHook(const HookOutcome& outcome) {
+  if (outcome.answered_without_tls.empty()) return;
+  Tell("", EventType::kWarning, "LifecycleHTTPFallback",
+       "request to HTTPS lifecycle hook " + outcome.answered_without_tls +
+           " got HTTP response, retry with HTTP succeeded");
 }
 
 void PodWorker::TellSandbox(const Error& error) {
-  if (error.code() == ErrorCode::kCancelled) return;
+  if (starts_given_up_) return;
   Tell("", EventType::kWarning, "FailedCreatePodSandBox",
        "Failed to create pod sandbox: " + error.message());
 }

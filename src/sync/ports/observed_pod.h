@@ -124,25 +124,21 @@ struct ObservedPod {
   friend bool operator==(const ObservedPod&, const ObservedPod&) = default;
 };
 
-// What a list tells of one object: enough to see whether a pod changed.
+// What we take of one object in a list: enough to see whether its pod changed, and to bring them
+// into order.
 struct ListedSandbox {
-  PodIdentity pod = {};
   SandboxId id = {};
   uint32_t attempt = 0;
   SandboxState state = SandboxState::kNotReady;
-  WallTime created = {};
 
   friend bool operator==(const ListedSandbox&, const ListedSandbox&) = default;
 };
 
 struct ListedContainer {
-  PodUid pod = {};
   ContainerId id = {};
-  SandboxId sandbox = {};
   std::string name = {};
   uint32_t attempt = 0;
   ContainerState state = ContainerState::kUnknown;
-  WallTime created = {};
 
   friend bool operator==(const ListedContainer&, const ListedContainer&) = default;
 };

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,9 +67,13 @@ struct ImageWish {
 
 struct ImageOutcome {
   std::string image_ref = {};  // empty: there is none
+  // The user that the image names, by number or by name; one that names none is root's.
+  std::optional<int64_t> image_uid = {};
+  std::string image_username = {};
   // Of a failure: ErrImagePull, ImagePullBackOff, ..., as a container's status tells it.
   std::string reason = {};
-  std::string message = {};  // of a success: where the image comes from
+  std::string message = {};     // of a success: where the image comes from
+  std::string pull_error = {};  // of a pull that failed, as events tell it
   Duration retry_in = {};
 };
 
@@ -82,19 +87,26 @@ class PodImages {
 
 enum class HookKind : uint8_t { kPostStart, kPreStop };
 
+struct HookOutcome {
+  // The host and port of a hook over https that was answered in plain HTTP; empty: none was.
+  std::string answered_without_tls = {};
+};
+
 // exec, httpGet and sleep, as the pod's container has them.
 class PodHooks {
  public:
   virtual ~PodHooks() = default;
   virtual void Run(const Context&, HookKind, const kube::PodRef&, const std::string& container,
                    const ContainerId&, const std::vector<std::string>& pod_ips,
-                   reactor::Done<Unit>) = 0;
+                   reactor::Done<HookOutcome>) = 0;
 };
 
 struct ContainerWish {
   std::string name = {};
   uint32_t attempt = 0;
   std::string image_ref = {};
+  std::optional<int64_t> image_uid = {};
+  std::string image_username = {};
   std::vector<std::string> pod_ips = {};
   ContainerId pid_target = {};
 };

@@ -74,9 +74,17 @@ enum class CgroupDriver : uint8_t { kSystemd, kCgroupfs };
 struct ExecResult {
   int32_t exit_code = 0;
   std::string output = {};  // standard output, then standard error; 16 MiB at most
+  size_t errors_from = 0;   // where standard error begins in it
 };
 
 // Everything the runtime has, taken in one go.
+// Why the runtime, or its network, cannot be used; empty: it can.
+struct RuntimeTrouble {
+  std::string runtime = {};
+  std::string network = {};
+  friend bool operator==(const RuntimeTrouble&, const RuntimeTrouble&) = default;
+};
+
 struct RuntimeList {
   std::vector<ListedPod> pods = {};  // sorted by uid
 };

@@ -169,6 +169,7 @@ uint64_t PodShard::Listed(Epoch epoch, const std::vector<ListedPod>& pods) {
     if (!announced) ++missed;
     reader_.Mark(pod);
   }
+  reader_.ListAnswered(epoch);
   store_.NothingOlderThan(std::min(epoch, reader_.OldestUnderWay()));
   std::erase_if(late_sandboxes_,
                 [now = ports_.loop.Now()](const auto& entry) { return entry.second.until <= now; });
@@ -228,6 +229,16 @@ void PodShard::SetNode(const NodeFacts& node) {
   for (auto& [uid, slot] : workers_) StepSoon(uid);
 }
 
+void PodShard::SetTrouble(const RuntimeTrouble& trouble) {
+  NodeFacts node = node_;
+  node.runtime_ready = trouble.runtime.empty();
+  node.network_ready = trouble.network.empty();
+  node.why_not = trouble.runtime.empty() ? trouble.network : trouble.runtime;
+  const bool same = node.runtime_ready == node_.runtime_ready &&
+                    node.network_ready == node_.network_ready && node.why_not == node_.why_not;
+  if (!same) SetNode(node);
+}
+
 const PodWorker* PodShard::Find(const PodUid& pod) const {
   const auto found = workers_.find(pod);
   return found == workers_.end() ? nullptr : found->second.worker.get();
@@ -245,6 +256,15 @@ std::vector<WorkerReport> PodShard::Reports() const {
     reports.push_back(slot.worker->Report(ports_.loop.Now()));
   }
   return reports;
+}
+
+std::vector<const PodWorker*> PodShard::WorkersAfter(const PodUid& after, size_t count_max) const {
+  std::vector<const PodWorker*> found;
+  for (auto next = workers_.upper_bound(after); next != workers_.end(); ++next) {
+    if (found.size() == count_max) break;
+    found.push_back(next->second.worker.get());
+  }
+  return found;
 }
 
 size_t PodShard::line() const {

@@ -113,6 +113,8 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   void SetProbe(const PodUid& pod, const std::string& container, uint32_t attempt,
                 std::optional<ProbeResult> startup, std::optional<ProbeResult> liveness);
   void SetNode(const NodeFacts& node);
+  // Of the node: whether its runtime can be used.
+  void SetTrouble(const RuntimeTrouble& trouble);
 
   // Null: there is none.
   const PodWorker* Find(const PodUid& pod) const;
@@ -124,6 +126,9 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   ObservedStore& store_for_tests() { return store_; }
   const PodReader& reader() const { return reader_; }
   std::vector<WorkerReport> Reports() const;
+  // Those behind `after` in the order of uids, at most so many: for who looks at all, a part a
+  // turn.
+  std::vector<const PodWorker*> WorkersAfter(const PodUid& after, size_t count_max) const;
   MetricSet<PlegMetric>& metrics() { return metrics_; }
   // Nothing waits for a turn, no call and no read is under way.
   bool idle() const;

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "kube/api/codec/codec.h"
+#include "kube/api/codec/json_same.h"
 #include "kube/api/codec/wire_reader.h"
 #include "kube/api/types.h"
 
@@ -25,8 +25,7 @@ using Texts = std::vector<std::pair<std::string_view, std::string_view>>;
 
 // Views into a pod's bytes.
 struct Parts {
-  std::string_view spec, status;
-  uint32_t specs = 0, statuses = 0;  // protobuf would merge several of one field
+  std::vector<std::string_view> specs, statuses;  // protobuf merges several of one field
   Texts labels, annotations;
 };
 
@@ -77,9 +76,9 @@ Result<Parts> ReadParts(const kube::PodAtRest& pod) {
     }
     if (!kube::Expect(reader, field, WireField::Type::kBytes)) break;
     if (field.number == kSpecField) {
-      parts.spec = field.bytes, ++parts.specs;
+      parts.specs.push_back(field.bytes);
     } else if (field.number == kStatusField) {
-      parts.status = field.bytes, ++parts.statuses;
+      parts.statuses.push_back(field.bytes);
     } else if (const Status status = ReadMetadata(field.bytes, parts); !status) {
       return status.error();
     }
@@ -91,10 +90,19 @@ Result<Parts> ReadParts(const kube::PodAtRest& pod) {
   return parts;
 }
 
-// Both views are of whole messages of one type, or their bytes cannot be compared.
-bool SameBytes(const Parts& a, const Parts& b, std::string_view Parts::*part,
-               uint32_t Parts::*count) {
-  return a.*count <= 1 && b.*count <= 1 && a.*part == b.*part;
+template <class Part>
+bool Read(const std::vector<std::string_view>& pieces, Part& part) {
+  std::string bytes;
+  for (const std::string_view piece : pieces) bytes += piece;
+  return part.ParseFromString(bytes);
+}
+
+template <class Part>
+Result<bool> SameToGo(const std::vector<std::string_view>& a,
+                      const std::vector<std::string_view>& b) {
+  Part old_part, new_part;
+  if (Read(a, old_part) && Read(b, new_part)) return kube::SameJson(old_part, new_part);
+  return Error(ErrorCode::kCorrupt, "the bytes are not those of a pod");
 }
 
 bool SameMetadata(const kube::PodAtRest& a, const kube::PodAtRest& b, const Parts& parts_a,
@@ -102,14 +110,6 @@ bool SameMetadata(const kube::PodAtRest& a, const kube::PodAtRest& b, const Part
   return parts_a.labels == parts_b.labels && parts_a.annotations == parts_b.annotations &&
          a.hot().deletion_time == b.hot().deletion_time &&
          a.hot().deletion_grace_seconds == b.hot().deletion_grace_seconds;
-}
-
-// The same, to Go: there a field that is absent and one that is empty are one thing unless it is a
-// pointer, and unknown ones do not exist. That is what its JSON shows. Only asked when the bytes
-// differ: a pod that really changed, or an API server that was just upgraded.
-template <class Part>
-bool SameToGo(const Part& a, const Part& b) {
-  return kube::EncodeJson(a) == kube::EncodeJson(b);
 }
 
 }  // namespace
@@ -122,19 +122,20 @@ Result<PodDifference> Compare(const kube::PodAtRest& existing, const kube::PodAt
   const PodDifference meaning =
       incoming.hot().deletion_time ? PodDifference::kDeletion : PodDifference::kMeaning;
   if (!SameMetadata(existing, incoming, *a, *b)) return meaning;
-  const bool same_spec = SameBytes(*a, *b, &Parts::spec, &Parts::specs);
-  const bool same_status = SameBytes(*a, *b, &Parts::status, &Parts::statuses);
+  const bool same_spec = a->specs == b->specs;
+  const bool same_status = a->statuses == b->statuses;
   if (same_spec && same_status) return PodDifference::kNone;
 
-  const auto old_pod = existing.Parse();
-  if (!old_pod) return old_pod.error();
-  const auto new_pod = incoming.Parse();
-  if (!new_pod) return new_pod.error();
-  if (!same_spec && !SameToGo((*old_pod)->spec(), (*new_pod)->spec())) return meaning;
-  if (!same_status && !SameToGo((*old_pod)->status(), (*new_pod)->status())) {
-    return PodDifference::kStatus;
+  // A pod that really changed, or an API server that was just upgraded.
+  if (!same_spec) {
+    const auto same = SameToGo<kube::core::PodSpec>(a->specs, b->specs);
+    if (!same) return same.error();
+    if (!*same) return meaning;
   }
-  return PodDifference::kNone;
+  if (same_status) return PodDifference::kNone;
+  const auto same = SameToGo<kube::core::PodStatus>(a->statuses, b->statuses);
+  if (!same) return same.error();
+  return *same ? PodDifference::kNone : PodDifference::kStatus;
 }
 
 }  // namespace denselet::sync

@@ -33,7 +33,7 @@ Result<KeyValues> EnvironmentOf(const kube::core::Container& container) {
   for (const auto& variable : container.env()) {
     if (variable.has_valuefrom()) {
       return Error(ErrorCode::kUnsupported, "valueFrom is not supported yet")
-          .With("environment variable", Quoted(variable.name(), kShownMax));
+          .With("environment variable " + Quoted(variable.name(), kShownMax));
     }
     // A variable sees those before it.
     Put(variables, variable.name(), ExpandVariables(variable.value(), variables));

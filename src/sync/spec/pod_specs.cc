@@ -9,6 +9,7 @@
 #include "sync/spec/container_spec.h"
 #include "sync/spec/environment.h"
 #include "sync/spec/sandbox_spec.h"
+#include "sync/spec/unsupported_fields.h"
 
 namespace denselet::sync {
 namespace {
@@ -51,6 +52,7 @@ SpecPod PodSpecBuilder::PodFacts() const {
 Result<SandboxSpec> PodSpecBuilder::Sandbox(const kube::PodRef& pod, uint32_t attempt) {
   const Result<std::unique_ptr<core::Pod>> parsed = pod->Parse();
   if (!parsed) return parsed.error();
+  if (const Status supported = CheckSupported(**parsed); !supported) return supported.error();
   return MakeSandboxSpec(**parsed, attempt, node_, PodFacts());
 }
 
@@ -58,16 +60,19 @@ Result<ContainerSpec> PodSpecBuilder::Container(const kube::PodRef& pod,
                                                 const ContainerWish& wish) {
   const Result<std::unique_ptr<core::Pod>> parsed = pod->Parse();
   if (!parsed) return parsed.error();
+  if (const Status supported = CheckSupported(**parsed); !supported) return supported.error();
   const std::optional<core::Container> container = FindContainer(**parsed, wish.name);
   if (!container) {
     return Error(ErrorCode::kNotFound, "the pod has no such container")
-        .With("container", Quoted(wish.name, kShownMax));
+        .With("container " + Quoted(wish.name, kShownMax));
   }
   Result<KeyValues> env = EnvironmentOf(*container);
   if (!env) return env.error();
   SpecContainer facts;
   facts.attempt = wish.attempt;
   facts.image_ref = wish.image_ref;
+  facts.image_uid = wish.image_uid;
+  facts.image_username = wish.image_username;
   facts.pid_target = wish.pid_target;
   facts.env = *std::move(env);
   return MakeContainerSpec(**parsed, *container, node_, PodFacts(), facts);

@@ -101,18 +101,22 @@ Status CheckNonRoot(const core::Pod& pod, const core::Container& container,
   const auto& pods = pod.spec().securitycontext();
   const bool wanted = own.has_runasnonroot() ? own.runasnonroot() : pods.runasnonroot();
   if (!wanted) return Unit{};
+  const std::string of_whom = " (pod: \"" + pod.metadata().name() + "_" +
+                              pod.metadata().namespace_() + "(" + pod.metadata().uid() +
+                              ")\", container: " + container.name() + ")";
   const bool given = own.has_runasuser() || pods.has_runasuser();
   if (given && spec.run_as_user == 0) {
-    return Error(ErrorCode::kInvalid, "container's runAsUser breaks non-root policy");
+    return Error(ErrorCode::kInvalid, "container's runAsUser breaks non-root policy" + of_whom);
   }
   if (given) return Unit{};
   if (facts.image_uid == 0) {
-    return Error(ErrorCode::kInvalid, "container has runAsNonRoot and image will run as root");
+    return Error(ErrorCode::kInvalid,
+                 "container has runAsNonRoot and image will run as root" + of_whom);
   }
   if (!facts.image_uid && !facts.image_username.empty()) {
     return Error(ErrorCode::kInvalid,
                  "container has runAsNonRoot and image has non-numeric user (" +
-                     facts.image_username + "), cannot verify user is non-root");
+                     facts.image_username + "), cannot verify user is non-root" + of_whom);
   }
   return Unit{};
 }

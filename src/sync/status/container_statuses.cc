@@ -97,7 +97,7 @@ class Builder {
                                   const core::ContainerStatus* old) const {
     core::ContainerStatus status = Default(container, old);
     if (!old) return status;
-    if (restarting_ && !old->state().has_waiting()) {
+    if (restarting_ && !old->state().has_waiting() && !WasRemovedForRestart(*old)) {
       SetRemovedForRestart(*old, status);
     } else if (old->state().has_running() && !status.laststate().has_terminated()) {
       // It ran, and nobody saw it end. Were it merely waiting, the pod would be pending again.
@@ -155,6 +155,13 @@ class Builder {
     status.set_restartcount(old.restartcount() + 1);
   }
 
+  // An init container that was counted when it was removed, and is shown as completed since then:
+  // its end is of no instance.
+  static bool WasRemovedForRestart(const core::ContainerStatus& old) {
+    return old.laststate().terminated().reason() == kRestartingAll &&
+           old.state().has_terminated() && old.state().terminated().containerid().empty();
+  }
+
   // ---- in the runtime
 
   core::ContainerStatus OfSeen(const Declared& container, const ObservedContainer& seen,
@@ -203,7 +210,8 @@ class Builder {
     switch (seen.state) {
       case ContainerState::kRunning:
         *state.mutable_running()->mutable_startedat() = TimeOf(seen.started);
-        if (old && old->state().has_terminated() && old->restartcount() >= restarts) {
+        if (old && old->state().has_terminated() && old->restartcount() >= restarts &&
+            !WasRemovedForRestart(*old)) {
           status.set_restartcount(old->restartcount() + 1);
         }
         return;

@@ -143,7 +143,10 @@ void SetPhase(const StatusInput& input, const core::PodStatus& old, core::PodSta
     out.set_reason(first(old.reason(), api.reason()));
     out.set_message(first(old.message(), api.message()));
   }
-  if (input.ending && input.ending->outcome) phase = PhaseName(*input.ending->outcome);
+  // One that has done its work still runs while its sidecars do.
+  const bool decided =
+      input.ends || (input.ending && input.ending->reason != EndReason::kCompleted);
+  if (input.ending && input.ending->outcome && decided) phase = PhaseName(*input.ending->outcome);
   if (input.ending && !input.ending->status_reason.empty()) {
     out.set_reason(input.ending->status_reason);
     out.set_message(input.ending->status_message);

@@ -16,6 +16,27 @@ void Put(std::vector<Object>& objects, const Object& newer) {
   }
 }
 
+bool CouldNotStart(const LedgerView& ledger, const ObservedContainer& container) {
+  const auto entry = std::ranges::find(ledger.containers, container.id, &ContainerEntry::id);
+  return entry != ledger.containers.end() &&
+         (entry->start.state == CallState::kFailed || entry->start.state == CallState::kUnknown);
+}
+
+// `containers` by name and descending attempt.
+void LeaveOutComingOnes(const LedgerView& ledger, std::vector<ObservedContainer>& containers) {
+  for (size_t i = 0; i + 1 < containers.size();) {
+    const ObservedContainer& next = containers[i];
+    const ObservedContainer& before = containers[i + 1];
+    const bool coming = next.state == ContainerState::kCreated && next.name == before.name &&
+                        before.state == ContainerState::kExited;
+    if (coming && !CouldNotStart(ledger, next)) {
+      containers.erase(containers.begin() + static_cast<ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+}
+
 }  // namespace
 
 ObservedPod SeenPod(const Observation& observation, const LedgerView& ledger) {
@@ -33,6 +54,7 @@ ObservedPod SeenPod(const Observation& observation, const LedgerView& ledger) {
   std::ranges::stable_sort(pod.containers, [](const auto& a, const auto& b) {
     return std::tie(a.name, b.attempt) < std::tie(b.name, a.attempt);
   });
+  LeaveOutComingOnes(ledger, pod.containers);
   return pod;
 }
 

@@ -53,6 +53,11 @@ class AdmissionGateTest : public testing::Test, protected DeskHouse, private Adm
   void Add(const std::string& uid, const std::string& cpu = "1") {
     ASSERT_TRUE(Wish(WishKind::kAdd, SimplePod(uid, cpu)));
   }
+  static std::string StaticPod(const std::string& uid, const std::string& cpu) {
+    std::string yaml = SimplePod(uid, cpu);
+    return yaml.replace(yaml.find("source: api"), std::string("source: api").size(),
+                        "source: file");
+  }
   static std::string DeletedPod(const std::string& uid) {
     std::string yaml = SimplePod(uid, "1");
     yaml.insert(yaml.find("name: "), "deletionTimestamp: '2026-01-01T00:00:00Z', ");
@@ -78,6 +83,21 @@ TEST_F(AdmissionGateTest, NobodyPassesBeforeTheRuntimeWasListed) {
   Pass();
   EXPECT_EQ(shards_.Take(), "add a; ");
   EXPECT_TRUE(gate_->SourcesReady(0));
+}
+
+TEST_F(AdmissionGateTest, ThoseThatWaitAreToldInParts) {
+  for (const char* const uid : {"b", "a", "c"}) Add(uid);
+  const auto waiting_after = [this](const std::string& uid, size_t max) {
+    std::string uids;
+    for (const PodIdentity& pod : gate_->WaitingAfter(PodUid(uid), max)) uids += pod.uid.value();
+    return uids;
+  };
+  EXPECT_EQ(waiting_after("", 2), "ab");
+  EXPECT_EQ(waiting_after("b", 2), "c");
+  EXPECT_EQ(waiting_after("c", 2), "");
+  Open();
+  Pass();
+  EXPECT_EQ(waiting_after("", 3), "") << "they are the shards' now";
 }
 
 TEST_F(AdmissionGateTest, OneThatDoesNotFitIsForwardedWithItsRejection) {
@@ -118,6 +138,29 @@ TEST_F(AdmissionGateTest, WhatRanAndComesBackAfterItsEndIsNotAdopted) {
   Add("a", "1500m");
   Pass();
   EXPECT_EQ(shards_.Take(), "add a; gone a; add b; add a OutOfcpu; ");
+}
+
+// A static pod was removed and has stopped; what it had was given to another, and then the agent
+// was restarted and the manifest is back. Pods of the API server go on: one whose containers have
+// all ended has its end still to be told.
+TEST_F(AdmissionGateTest, OfWhichOnlyDeadThingsAreLeftAStaticPodIsDecidedAnew) {
+  const auto listed = [](const std::string& uid) {
+    return ListedPod{.pod = {.ref = {}, .uid = PodUid(uid)},
+                     .sandboxes = {{.state = SandboxState::kNotReady}},
+                     .containers = {{.name = "app", .state = ContainerState::kExited}}};
+  };
+  std::vector<ListedPod> pods = {listed("a"), listed("b"), listed("c"), listed("d")};
+  pods[2].sandboxes[0].state = SandboxState::kReady;
+  pods[3].containers[0].state = ContainerState::kUnknown;
+  gate_->OnJournalRead();
+  gate_->OnListed(0, pods);
+  Add("a", "5");
+  ASSERT_TRUE(Wish(WishKind::kAdd, StaticPod("b", "5")));
+  ASSERT_TRUE(Wish(WishKind::kAdd, StaticPod("c", "5")));
+  ASSERT_TRUE(Wish(WishKind::kAdd, StaticPod("d", "5")));
+  EXPECT_FALSE(gate_->SourcesReady(0)) << "they would count as orphans";
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; add c; add d; add b UnexpectedAdmissionError; ");
 }
 
 TEST_F(AdmissionGateTest, OnlyTheNewestWishIsForwarded) {

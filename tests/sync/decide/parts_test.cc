@@ -75,6 +75,19 @@ TEST(PodMemory, RunningContainersHaveNotEnded) {
   EXPECT_TRUE(memory.Find("app")->back_off);
 }
 
+TEST(PodMemory, KnowsHowLongAStartWasHeldUp) {
+  PodMemory memory;
+  const auto entry = [](int delay, int at) {
+    return BackOffEntry{.key = 1, .delay = Seconds(delay), .updated = kNow + Seconds(at)};
+  };
+  memory.NoteCreate("app", 1, entry(10, 0));
+  EXPECT_EQ(memory.Find("app")->waited, std::nullopt);
+  memory.NoteCreate("app", 2, entry(20, 15));
+  EXPECT_EQ(memory.Find("app")->waited, Seconds(10));
+  memory.NoteCreate("app", 3, entry(10, 4000));  // it ran for an hour
+  EXPECT_EQ(memory.Find("app")->waited, std::nullopt);
+}
+
 TEST(BackOff, AnotherKeyStartsAnew) {
   const BackOffEntry entry{.key = 1, .delay = Seconds(160), .updated = kNow - Seconds(1)};
   EXPECT_EQ(BackOffDelay(entry, 1, kNow, kNow), Seconds(160));
@@ -100,6 +113,8 @@ TEST(WaitingReasons, AreTheKubelets) {
        "a:PodInitializing"},
       {"all runs", "Always c:a", "sb0=ready a/0=running", ""},
       {"one is created", "Always c:a", "sb0=ready a/0=created", "a:ContainerCreating"},
+      {"one was started, and nobody looked since", "Always c:a",
+       "sb0=ready a/0=created a/0.start=done", "a:ContainerCreating"},
       {"an image fails", "Always c:a", "sb0=ready image(a)=failed:ErrImagePull:retry=5",
        "a:ErrImagePull(why)"},
       {"an image backs off", "Always c:a", "sb0=ready image(a)=failed:ImagePullBackOff:retry=5",
@@ -114,6 +129,9 @@ TEST(WaitingReasons, AreTheKubelets) {
        "sb0=ready a/0=exited:137 a/0.post=failed:covered:reason=PostStartHookError exit(a/0)=0",
        "a:PostStartHookError(why)"},
       {"a crash loop", "Always c:a", "sb0=ready a/1=exited:1 exit(a/1)=0 backoff(a)=80:-1",
+       "a:CrashLoopBackOff(back-off 1m20s restarting failed container=a pod=pod_default(uid))"},
+      {"a crash loop whose time is over, and that is not started yet", "Always c:a",
+       "sb0=ready a/1=exited:1 exit(a/1)=-90 backoff(a)=80:-100",
        "a:CrashLoopBackOff(back-off 1m20s restarting failed container=a pod=pod_default(uid))"},
       {"it ended and waits for nothing", "Always c:a", "sb0=ready a/0=exited:1", ""},
       {"it ended for good", "Never c:a c:b", "sb0=ready a/0=exited:1", "b:ContainerCreating"},
@@ -138,6 +156,27 @@ TEST(WaitingReasons, AreTheKubelets) {
   }
 }
 
+TEST(WaitingReasons, ACrashLoopIsToldUntilTheNextStartIsSeen) {
+  for (const char* const start : {"a/2=created", "a/2=created a/2.start=done"}) {
+    Scene scene = ParseScene("Always c:a", std::string("sb0=ready a/1=exited:1 ") + start);
+    BackOffEntry loop{.key = 1, .delay = Seconds(10), .updated = kNow};
+    scene.memory.NoteCreate("a", 1, loop);
+    loop.delay = Seconds(20);
+    loop.updated = kNow + Seconds(15);
+    scene.memory.NoteCreate("a", 2, loop);
+    const auto reasons = WaitingReasons(scene.Input());
+    ASSERT_EQ(reasons.size(), 1U) << start;
+    EXPECT_EQ(reasons[0].reason, "CrashLoopBackOff") << start;
+  }
+}
+
+TEST(WaitingReasons, TellWhatTheRuntimeSaidWithoutItsCode) {
+  EXPECT_EQ(WithoutRpcCode("rpc error: code = Unknown desc = no such file: desc = x"),
+            "no such file: desc = x");
+  EXPECT_EQ(WithoutRpcCode("rpc error: code = Unknown"), "rpc error: code = Unknown");
+  EXPECT_EQ(WithoutRpcCode("container has runAsNonRoot"), "container has runAsNonRoot");
+}
+
 // In every state of the golden table: whatever the order of the lists, the decision is the same;
 // every decision can be told; and a wait says what for.
 TEST(Decide, DoesNotDependOnTheOrderOfLists) {
@@ -157,6 +196,15 @@ TEST(Decide, DoesNotDependOnTheOrderOfLists) {
 
 // The whole way of a pod of one container, each answer entered into the ledger as the core does it:
 // six calls of the runtime, two of them looks.
+TEST(Decide, NamesEveryContainerThatABackOffHolds) {
+  const Scene scene = ParseScene("Always c:a c:b c:c",
+                                 "sb0=ready a/1=exited:1 exit(a/1)=0 backoff(a)=80:-1 b/0=running "
+                                 "c/1=exited:1 exit(c/1)=0 backoff(c)=20:-1");
+  const Decision decision = Decide(scene.Input());
+  ASSERT_TRUE(std::holds_alternative<Wait>(decision.action));
+  EXPECT_EQ(std::get<Wait>(decision.action).in_back_off, (std::vector<ContainerIndex>{0, 2}));
+}
+
 TEST(Decide, StartsAPodWithSixCalls) {
   const char* pod = "Always c:app";
   EXPECT_EQ(Brief(Decide(ParseScene(pod, "").Input()), ParsePod(pod)), "run sb0");

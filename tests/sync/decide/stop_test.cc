@@ -345,6 +345,8 @@ DECISIONS(
          "nothing"},
         {"ALateSandboxOfAFinishedPodIsStopped", "Always deleted c:app",
          "finished removable sb0=ready", "stop sb0"},
+        {"ALateContainerOfAFinishedPodIsStopped", "Always deleted c:app",
+         "finished removable sb0=ready app/0=running", "stop app/0 2s pod"},
     });
 
 }  // namespace

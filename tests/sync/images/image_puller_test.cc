@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sync/images/image_name.h"
+#include "sync/images/pull_failure.h"
 #include "tests/fakes/fake_runtime.h"
 #include "tests/sim/world.h"
 
@@ -24,6 +25,41 @@ TEST(ImageName, RefusesWhatIsNoName) {
   for (const char* bad : {"", "UPPER", "a//b", "a:", "a:b:c", "-a", "a@sha256:12", "a b", "a/_b"}) {
     EXPECT_FALSE(WithDefaultTag(bad)) << bad;
   }
+}
+
+TEST(ImageName, SaysWhichPartMustBeLowercase) {
+  const auto why = [](const char* image) { return WithDefaultTag(image).error().message(); };
+  EXPECT_EQ(
+      why("localhost/Absent:1"),
+      "couldn't parse image name \"localhost/Absent:1\": invalid reference format: repository "
+      "name (Absent) must be lowercase");
+  EXPECT_EQ(why("UPPER"),
+            "couldn't parse image name \"UPPER\": invalid reference format: repository name "
+            "(library/UPPER) must be lowercase");
+  EXPECT_EQ(why("a:b:c"), "couldn't parse image name \"a:b:c\": invalid reference format");
+}
+
+TEST(PullFailure, IsToldWithoutACodeThatTellsNothing) {
+  const PullFailure unknown = FailureOfPull("a:1", "rpc error: code = Unknown desc = no route");
+  EXPECT_EQ(unknown.reason, "ErrImagePull");
+  EXPECT_EQ(unknown.message, "no route");
+  EXPECT_EQ(unknown.error, "no route");
+  const PullFailure absent = FailureOfPull("a:1", "rpc error: code = NotFound desc = none");
+  EXPECT_EQ(absent.reason, "ErrImagePull");
+  EXPECT_EQ(absent.message, "rpc error: code = NotFound desc = none");
+}
+
+TEST(PullFailure, HasAReasonOfItsOwnWhereTheRuntimeNamesOne) {
+  const PullFailure down =
+      FailureOfPull("a:1", "rpc error: code = Unknown desc = RegistryUnavailable: try later");
+  EXPECT_EQ(down.reason, "RegistryUnavailable");
+  EXPECT_EQ(down.message,
+            "image pull failed for a:1 because the registry is unavailable: try later");
+  EXPECT_EQ(down.error, "RegistryUnavailable: try later");
+  const PullFailure unsigned_image = FailureOfPull("a:1", "SignatureValidationFailed");
+  EXPECT_EQ(unsigned_image.reason, "SignatureValidationFailed");
+  EXPECT_EQ(unsigned_image.message,
+            "image pull failed for a:1 because the signature validation failed");
 }
 
 class ImagePullerTest : public testing::Test {
@@ -73,6 +109,20 @@ TEST_F(ImagePullerTest, PullsWhatIsNotThere) {
   EXPECT_EQ(AskOnce("p", "a:1").image_ref, "a:1");
   EXPECT_EQ(AskOnce("p", "a:1").image_ref, "a:1");
   EXPECT_EQ(pulls(), 1u);
+}
+
+TEST_F(ImagePullerTest, AnImageThatNamesNoUserIsRoots) {
+  EXPECT_EQ(AskOnce("p", "a:1").image_uid, 0);  // pulled
+  EXPECT_EQ(AskOnce("p", "a:1").image_uid, 0);  // found
+  EXPECT_EQ(AskOnce("p", "a:1").image_username, "");
+}
+
+TEST_F(ImagePullerTest, TellsInMillisecondsHowLongItTook) {
+  host_.faults().delay_min = host_.faults().delay_max = Duration(5'617'891);
+  const std::string told = AskOnce("p", "a:1", PullPolicy::kAlways).message;
+  EXPECT_TRUE(
+      told.starts_with("Successfully pulled image \"a:1\" in 16ms (16ms including waiting)."))
+      << told;
 }
 
 TEST_F(ImagePullerTest, AlwaysPullsAlways) {
@@ -173,6 +223,50 @@ TEST_F(ImagePullerTest, BackOffDoublesToFiveMinutes) {
   EXPECT_LE(AskOnce("p", "a:1", PullPolicy::kAlways).retry_in, Seconds(10));
 }
 
+// The runtime's images, whose pulls all fail with one error.
+class UnpullableImages final : public ImageService {
+ public:
+  UnpullableImages(ImageService& images, Error error) : images_(images), error_(std::move(error)) {}
+  void Find(const Context& context, const ImageRequest& request,
+            reactor::Done<std::optional<ObservedImage>> done) override {
+    images_.Find(context, request, std::move(done));
+  }
+  void Pull(const Context& context, const ImageRequest& request, const ImageCredentials&,
+            const SandboxSpec&, reactor::Done<std::string> done) override {
+    images_.Find(context, request,
+                 [done = std::move(done), error = error_](
+                     const Result<std::optional<ObservedImage>>&) mutable { done(error); });
+  }
+  void List(const Context& context, reactor::Done<std::vector<ObservedImage>> done) override {
+    images_.List(context, std::move(done));
+  }
+  void Remove(const Context& context, const ImageId& id, reactor::Done<Unit> done) override {
+    images_.Remove(context, id, std::move(done));
+  }
+  void Filesystems(const Context& context, reactor::Done<ImageFilesystems> done) override {
+    images_.Filesystems(context, std::move(done));
+  }
+
+ private:
+  ImageService& images_;
+  const Error error_;
+};
+
+TEST_F(ImagePullerTest, WhatARegistryRefusesIsToldOnceAlsoWhileItBacksOff) {
+  UnpullableImages images(
+      runtime_,
+      Error(ErrorCode::kUnavailable, "rpc error: code = Unknown desc = RegistryUnavailable: 503"));
+  puller_ = std::make_unique<ImagePuller>(world_.loop(0), images, ImagePullerOptions{});
+  const ImageOutcome failed = AskOnce("p", "a:1");
+  EXPECT_EQ(failed.reason, "RegistryUnavailable");
+  EXPECT_EQ(failed.message, "image pull failed for a:1 because the registry is unavailable: 503");
+  EXPECT_EQ(failed.pull_error, "RegistryUnavailable: 503");
+  EXPECT_EQ(AskOnce("p", "a:1").message,
+            "Back-off pulling image \"a:1\": RegistryUnavailable: image pull failed for a:1 "
+            "because the registry is unavailable: 503");
+  puller_.reset();
+}
+
 TEST_F(ImagePullerTest, BeyondTheRegistrysRateItFails) {
   Make({.parallel_max = 100, .pulls_per_second = 1, .burst = 2});
   for (int i = 0; i < 3; ++i) Ask("p", "a:" + std::to_string(i), PullPolicy::kAlways);
@@ -196,6 +290,22 @@ TEST_F(ImagePullerTest, ACancelledWishIsAnsweredAndItsPlaceIsFree) {
   EXPECT_EQ(outcomes_.size(), 1u);
   EXPECT_EQ(puller_->pulling(), 0u);
   EXPECT_EQ(puller_->wishes(), 0u);
+}
+
+TEST_F(ImagePullerTest, WhoGivesUpLeavesTheLine) {
+  Make({.parallel_max = 1});
+  host_.faults().hang = 1;
+  Ask("p", "a:1", PullPolicy::kAlways);
+  Run(Milliseconds(10));
+  for (int i = 0; i < 20; ++i) {
+    CancelSource source;
+    Ask("q", "b:1", PullPolicy::kAlways, source.token());
+    Run(Milliseconds(10));
+    EXPECT_EQ(puller_->waiting(), 1u);
+    world_.loop(0).Post([&] { source.Cancel(); });
+    Run(Milliseconds(10));
+    EXPECT_EQ(puller_->waiting(), 0u);
+  }
 }
 
 TEST_F(ImagePullerTest, WhoJoinsAPullThatWasGivenUpGetsOneOfTheirOwn) {

@@ -118,6 +118,23 @@ TEST_F(PlegTest, AFlappingStreamDoesNotMakeTheModeFlap) {
   EXPECT_EQ(pleg_->mode(), PlegMode::kEventsLead) << "a stream that stays is trusted in the end";
 }
 
+TEST_F(PlegTest, ARuntimeThatWasAwayIsListedAtOnceAndTrustedAsBefore) {
+  Make();
+  Stream(EventStreamState::kEstablished);
+  Run(Seconds(5));
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_EQ(pleg_->mode(), PlegMode::kEventsLead) << i;
+    host_.faults().not_sent = 1;
+    Stream(EventStreamState::kConnecting);
+    Run(Milliseconds(3'000 + 130 * i));
+    ASSERT_EQ(pleg_->mode(), PlegMode::kListsLead) << i;
+    host_.faults().not_sent = 0;
+    Stream(EventStreamState::kEstablished);
+    Run(Milliseconds(100));
+  }
+  EXPECT_EQ(pleg_->mode(), PlegMode::kEventsLead);
+}
+
 TEST_F(PlegTest, MissedEventsShortenThePeriodAndCleanChecksLengthenIt) {
   Make();
   Stream(EventStreamState::kEstablished);

@@ -105,6 +105,41 @@ TEST_F(PodReaderTest, BackOffGrowsToItsMaximum) {
   EXPECT_LE(failed_["bad"], 19);
 }
 
+TEST_F(PodReaderTest, AListThatIsAnsweredEndsTheBackOff) {
+  host_.faults().not_sent = 1;
+  for (int i = 0; i < 50; ++i) Mark("pod" + std::to_string(i));
+  Run(Minutes(5));
+  host_.faults().not_sent = 0;
+  world_.loop(0).Post([this] { reader_->ListAnswered(epochs_.Next()); });
+  Run(Seconds(1));
+  EXPECT_EQ(read_.size(), 50u);
+  EXPECT_EQ(reader_->unhealthy(), 0u);
+}
+
+TEST_F(PodReaderTest, AListThatBeganBeforeTheReadSaysNothingOfIt) {
+  const Epoch before = epochs_.Next();
+  host_.faults().not_sent = 1;
+  Mark("bad");
+  Run(Milliseconds(100));
+  host_.faults().not_sent = 0;
+  world_.loop(0).Post([this, before] { reader_->ListAnswered(before); });
+  Run(Milliseconds(100));
+  EXPECT_TRUE(read_.empty());
+}
+
+TEST_F(PodReaderTest, ListsDoNotMakeAPodWithATroubleOfItsOwnABusyOne) {
+  host_.faults().not_sent = 1;
+  Mark("bad");
+  Run(Minutes(5));
+  const int before = failed_["bad"];
+  for (int second = 0; second < 600; ++second) {
+    world_.loop(0).Post([this] { reader_->ListAnswered(epochs_.Next()); });
+    Run(Seconds(1));
+  }
+  EXPECT_GE(failed_["bad"] - before, 10);
+  EXPECT_LE(failed_["bad"] - before, 21);
+}
+
 TEST_F(PodReaderTest, APlaceInAnotherLineDoesNotCutItsBackOffShort) {
   Make({.reads_max = 2});
   host_.faults().delay_min = host_.faults().delay_max = Milliseconds(50);
@@ -127,6 +162,23 @@ TEST_F(PodReaderTest, WhatIsDroppedIsNotHeardOf) {
   EXPECT_TRUE(read_.empty());
   EXPECT_EQ(reader_->marked(), 0u);
   EXPECT_EQ(reader_->reading(), 0u);
+}
+
+TEST_F(PodReaderTest, WhatIsDroppedWaitsNoLonger) {
+  Make({.reads_max = 2});
+  host_.faults().hang = 1;
+  for (int i = 0; i < 100; ++i) Mark("pod" + std::to_string(i));
+  Run(Milliseconds(10));
+  EXPECT_EQ(reader_->waiting(), 99u);
+  world_.loop(0).Post([this] {
+    for (int i = 1; i < 100; ++i) {
+      reader_->Mark(PodUid("pod" + std::to_string(i)), PodReader::Urgency::kUrgent);
+    }
+    EXPECT_EQ(reader_->waiting(), 99u) << "each in one line";
+    for (int i = 1; i < 100; ++i) reader_->Drop(PodUid("pod" + std::to_string(i)));
+    EXPECT_EQ(reader_->waiting(), 0u);
+  });
+  Run(Milliseconds(10));
 }
 
 TEST_F(PodReaderTest, WhatIsMarkedAgainAfterADropIsRead) {

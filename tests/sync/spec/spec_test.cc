@@ -219,17 +219,18 @@ TEST(ContainerSpec, HasTheImagesUserIfThePodNamesNone) {
 
 TEST(ContainerSpec, RefusesRootWhereThePodForbidsIt) {
   const auto pod = Pod(R"({"securityContext":{"runAsNonRoot":true},"containers":[{"name":"c"}]})");
-  EXPECT_EQ(ContainerError(pod, {.image_uid = 0}),
-            "container has runAsNonRoot and image will run as root");
+  EXPECT_EQ(
+      ContainerError(pod, {.image_uid = 0}),
+      "container has runAsNonRoot and image will run as root (pod: \"p_n(u)\", container: c)");
   EXPECT_EQ(ContainerError(pod, {.image_uid = 5}), "");
   EXPECT_EQ(
       ContainerError(pod, {.image_username = "web"}),
       "container has runAsNonRoot and image has non-numeric user (web), cannot verify user is "
-      "non-root");
+      "non-root (pod: \"p_n(u)\", container: c)");
   EXPECT_EQ(
       ContainerError(Pod(
           R"({"securityContext":{"runAsNonRoot":true,"runAsUser":0},"containers":[{"name":"c"}]})")),
-      "container's runAsUser breaks non-root policy");
+      "container's runAsUser breaks non-root policy (pod: \"p_n(u)\", container: c)");
 }
 
 TEST(ContainerSpec, HasItsNamespaces) {

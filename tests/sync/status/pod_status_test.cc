@@ -326,6 +326,23 @@ TEST(PodStatus, AllContainersRestartingIsSaidOfPodsThatCan) {
   EXPECT_EQ(Of(removed, "other").restartcount(), 1);
 }
 
+TEST(PodStatus, InitContainerThatIsRemovedForARestartOfAllIsCountedOnce) {
+  StatusScene scene = MakeStatusScene(
+      R"({"spec": {"initContainers": [{"name": "init"}], "containers": [{"name": "app",
+          "restartPolicy": "Always", "restartPolicyRules": [{"action": "RestartAllContainers",
+          "exitCodes": {"operator": "In", "values": [42]}}]}]}})",
+      "");
+  Told(scene, "sb0=ready:1.1.1.1 init/0=exited:0 app/0=exited:42");
+  for (int look = 0; look < 3; ++look) {
+    const PodStatus removed = Told(scene, "sb0=ready:1.1.1.1 app/0=exited:42");
+    EXPECT_EQ(removed.initcontainerstatuses(0).restartcount(), 1);
+    EXPECT_EQ(removed.initcontainerstatuses(0).laststate().terminated().reason(),
+              "RestartingAllContainers");
+  }
+  EXPECT_EQ(Told(scene, "sb0=ready:1.1.1.1 init/1=running").initcontainerstatuses(0).restartcount(),
+            1);
+}
+
 TEST(PodStatus, ResourcesAreThoseOfTheRuntimeWhileItRuns) {
   StatusScene scene = MakeStatusScene(
       R"({"spec": {"containers": [{"name": "app", "resources": {"requests": {"cpu": "100m",

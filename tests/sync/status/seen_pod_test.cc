@@ -43,6 +43,29 @@ TEST(SeenPod, WhatCallsShouldHaveDoneWasNotSeen) {
   EXPECT_TRUE(SeenPod({}, ledger).empty());
 }
 
+TEST(SeenPod, WhatFollowsOneThatHasEndedIsSeenWhenItIsStarted) {
+  ObservedPod observed;
+  observed.containers = {
+      Container("a", 2, ContainerState::kCreated), Container("a", 1, ContainerState::kExited),
+      Container("b", 0, ContainerState::kCreated), Container("c", 1, ContainerState::kCreated),
+      Container("c", 0, ContainerState::kRunning)};
+  LedgerView ledger;
+  ledger.containers = {{.name = "a", .attempt = 2, .id = ContainerId("a/2")}};
+  Call& start = ledger.containers[0].start;
+  const auto newest = [&] {
+    return SeenPod({.pod = &observed, .epoch = 1}, ledger).containers.front().attempt;
+  };
+  EXPECT_EQ(newest(), 1U);
+  start.state = CallState::kInFlight;
+  EXPECT_EQ(newest(), 1U);
+  EXPECT_EQ(SeenPod({.pod = &observed, .epoch = 1}, ledger).containers.size(), 4U);
+  start.state = CallState::kFailed;
+  EXPECT_EQ(newest(), 2U);
+  start.state = CallState::kDone;
+  observed.containers[0].state = ContainerState::kRunning;
+  EXPECT_EQ(newest(), 2U);
+}
+
 TEST(SeenPod, SandboxesAreInDescendingOrderOfAttempt) {
   ObservedPod observed;
   observed.sandboxes = {{.id = SandboxId("s0"), .attempt = 0}};
