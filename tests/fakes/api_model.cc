@@ -95,7 +95,7 @@ void ApiModel::Record(Change change) {
 
 ApiModel::LastChange ApiModel::last_change() const {
   const Change& last = history_.back();
-  return {last.key.first, last.key.second, last.after, last.deleted};
+  return {last.key.first, last.key.second, *last.after, last.deleted};
 }
 
 uint64_t ApiModel::Subscribe(UniqueFunction<void()> changed) {
@@ -108,10 +108,10 @@ void ApiModel::Compact(uint64_t version) {
   while (!history_.empty() && history_.front().version <= compacted_) history_.pop_front();
 }
 
-std::map<ObjectRef, std::string> ApiModel::StateAt(const kube::Resource& resource,
-                                                   uint64_t version) const {
+std::map<ObjectRef, ApiModel::Wire> ApiModel::StateAt(const kube::Resource& resource,
+                                                      uint64_t version) const {
   const std::string name = QualifiedName(resource);
-  std::map<ObjectRef, std::string> state;
+  std::map<ObjectRef, Wire> state;
   for (auto entry = objects_.lower_bound({name, {}});
        entry != objects_.end() && entry->first.first == name; ++entry) {
     state.emplace(entry->first.second, entry->second);
@@ -119,7 +119,7 @@ std::map<ObjectRef, std::string> ApiModel::StateAt(const kube::Resource& resourc
   for (auto change = history_.rbegin(); change != history_.rend(); ++change) {
     if (change->version <= version) break;
     if (change->key.first != name) continue;
-    if (change->before.empty()) {
+    if (change->before == nullptr) {
       state.erase(change->key.second);
     } else {
       state[change->key.second] = change->before;
@@ -130,7 +130,7 @@ std::map<ObjectRef, std::string> ApiModel::StateAt(const kube::Resource& resourc
 
 std::string ApiModel::Find(const kube::Resource& resource, const ObjectRef& object) const {
   const auto found = objects_.find({QualifiedName(resource), object});
-  return found == objects_.end() ? std::string() : found->second;
+  return found == objects_.end() ? std::string() : *found->second;
 }
 
 std::map<ObjectRef, std::string> ApiModel::Versions(const ListQuery& query) const {
@@ -138,8 +138,8 @@ std::map<ObjectRef, std::string> ApiModel::Versions(const ListQuery& query) cons
   CHECK(bool(selector));
   std::map<ObjectRef, std::string> versions;
   for (const auto& [object, wire] : StateAt(query.resource, version_)) {
-    if (!IsIn(object, query.ns) || !selector->Matches(MustParse(query.resource, wire))) continue;
-    versions.emplace(object, std::string(kube::ReadMeta(wire)->resource_version));
+    if (!IsIn(object, query.ns) || !selector->Matches(*wire)) continue;
+    versions.emplace(object, std::string(kube::ReadMeta(*wire)->resource_version));
   }
   return versions;
 }
@@ -186,12 +186,12 @@ ModelList ApiModel::List(const ListQuery& query) {
   ObjectRef last;
   for (auto& [object, wire] : StateAt(query.resource, list.version)) {
     if (!query.continue_token.empty() && object <= from.last) continue;
-    if (!IsIn(object, query.ns) || !selector->Matches(MustParse(query.resource, wire))) continue;
+    if (!IsIn(object, query.ns) || !selector->Matches(*wire)) continue;
     if (limit > 0 && list.items.size() == limit) {
       list.continue_token = ContinueToken{list.version, last}.ToString();
       break;
     }
-    list.items.push_back(wire);
+    list.items.push_back(*wire);
     last = object;
   }
   return list;
@@ -223,10 +223,10 @@ ModelAnswer ApiModel::Watch(const ListQuery& query, ModelWatch& watch) {
   if (*wanted != 0 && !query.send_initial_events) return {};
   watch.position = version_;
   for (const auto& [object, wire] : StateAt(query.resource, version_)) {
-    if (!IsIn(object, query.ns) || !watch.selector.Matches(MustParse(query.resource, wire))) {
+    if (!IsIn(object, query.ns) || !watch.selector.Matches(*wire)) {
       continue;
     }
-    watch.first.push_back({WatchEventType::kAdded, query.resource.Type(), wire});
+    watch.first.push_back({WatchEventType::kAdded, query.resource.Type(), *wire});
   }
   if (query.send_initial_events && query.allow_bookmarks) {
     ModelEvent end = Bookmark(watch);
@@ -249,17 +249,15 @@ std::optional<ModelEvent> ApiModel::ToEvent(const Change& change, const ModelWat
   const ListQuery& query = watch.query;
   if (change.key.first != QualifiedName(query.resource)) return std::nullopt;
   if (!IsIn(change.key.second, query.ns)) return std::nullopt;
-  const AnyObject after = MustParse(query.resource, change.after);
-  const bool did =
-      !change.before.empty() && watch.selector.Matches(MustParse(query.resource, change.before));
-  const bool does = !change.deleted && watch.selector.Matches(after);
+  const bool did = change.before != nullptr && watch.selector.Matches(*change.before);
+  const bool does = !change.deleted && watch.selector.Matches(*change.after);
   if (!did && !does) return std::nullopt;
   if (does) {
     return ModelEvent{did ? WatchEventType::kModified : WatchEventType::kAdded,
-                      query.resource.Type(), change.after};
+                      query.resource.Type(), *change.after};
   }
   // As it was when it last matched, with the version at which that ended.
-  AnyObject last = MustParse(query.resource, change.before);
+  AnyObject last = MustParse(query.resource, *change.before);
   last.meta().set_resourceversion(std::to_string(change.version));
   return ModelEvent{WatchEventType::kDeleted, query.resource.Type(), last.Wire()};
 }

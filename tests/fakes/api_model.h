@@ -15,6 +15,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -131,11 +132,14 @@ class ApiModel {
  private:
   using Key = std::pair<std::string, ObjectRef>;  // the resource's qualified name first
 
+  // Bytes of one version of an object. Shared: it is now, and in the history before and after.
+  using Wire = std::shared_ptr<const std::string>;
+
   struct Change {
     uint64_t version = 0;
     Key key;
-    std::string before, after;  // before is empty: it was created
-    bool deleted = false;       // then `after` is its last state, with this version
+    Wire before, after;    // before is null: it was created
+    bool deleted = false;  // then `after` is its last state, with this version
   };
 
   std::optional<ModelAnswer> Fault();
@@ -146,7 +150,9 @@ class ApiModel {
   ModelAnswer Update(const sync::ApiRequest& request, WallTime now);
   ModelAnswer Patch(const sync::ApiRequest& request, WallTime now);
   // What update and patch share: `wanted` becomes the object, as far as the subresource may.
-  ModelAnswer Replace(const sync::ApiRequest& request, const AnyObject& present, AnyObject wanted);
+  // `present_wire` are the bytes of what there is.
+  ModelAnswer Replace(const sync::ApiRequest& request, const AnyObject& present,
+                      const std::string& present_wire, AnyObject wanted);
   ModelAnswer Delete(const sync::ApiRequest& request, WallTime now);
   ModelAnswer DeleteCollection(const sync::ApiRequest& request, WallTime now);
 
@@ -156,11 +162,11 @@ class ApiModel {
   void Record(Change change);
 
   // All objects of the resource as they were.
-  std::map<ObjectRef, std::string> StateAt(const kube::Resource& resource, uint64_t version) const;
+  std::map<ObjectRef, Wire> StateAt(const kube::Resource& resource, uint64_t version) const;
   std::optional<ModelEvent> ToEvent(const Change& change, const ModelWatch& watch) const;
   std::string NextUid();
 
-  std::map<Key, std::string> objects_;
+  std::map<Key, Wire> objects_;
   std::deque<Change> history_;  // by version; those after compacted_
   uint64_t version_;
   uint64_t compacted_;

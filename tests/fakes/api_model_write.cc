@@ -1,6 +1,7 @@
 // What changes the objects of an ApiModel.
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "base/check.h"
 #include "kube/api/codec/codec.h"
@@ -130,21 +131,18 @@ std::string ApiModel::NextUid() {
 
 std::string ApiModel::Store(const Key& key, AnyObject object) {
   object.meta().set_resourceversion(std::to_string(++version_));
-  std::string& wire = objects_[key];
-  Change change{version_, key, std::move(wire), object.Wire(), false};
-  wire = change.after;
-  std::string stored = wire;
-  Record(std::move(change));
-  return stored;
+  const auto stored = std::make_shared<const std::string>(object.Wire());
+  Record({version_, key, std::exchange(objects_[key], stored), stored, false});
+  return *stored;
 }
 
 std::string ApiModel::Erase(const Key& key, AnyObject object) {
   object.meta().set_resourceversion(std::to_string(++version_));
-  std::string last = object.Wire();
+  const auto last = std::make_shared<const std::string>(object.Wire());
   Change change{version_, key, std::move(objects_[key]), last, true};
   objects_.erase(key);
   Record(std::move(change));
-  return last;
+  return *last;
 }
 
 ModelAnswer ApiModel::Get(const ApiRequest& request) {
@@ -235,7 +233,7 @@ ModelAnswer ApiModel::Update(const ApiRequest& request, WallTime now) {
     return Invalid(request.resource.kind, request.object.name,
                    "metadata.resourceVersion: Invalid value: 0: must be specified for an update");
   }
-  return Replace(request, *AnyObject::Parse(request.resource, wire), *std::move(wanted));
+  return Replace(request, *AnyObject::Parse(request.resource, wire), wire, *std::move(wanted));
 }
 
 ModelAnswer ApiModel::Patch(const ApiRequest& request, WallTime) {
@@ -246,11 +244,11 @@ ModelAnswer ApiModel::Patch(const ApiRequest& request, WallTime) {
   if (const Status patched = kube::ApplyStrategicPatch(wanted.message(), request.body); !patched) {
     return BadRequest(patched.error().message());
   }
-  return Replace(request, present, std::move(wanted));
+  return Replace(request, present, wire, std::move(wanted));
 }
 
 ModelAnswer ApiModel::Replace(const ApiRequest& request, const AnyObject& present,
-                              AnyObject wanted) {
+                              const std::string& present_wire, AnyObject wanted) {
   const Resource& resource = request.resource;
   // To a patch the uid is no precondition, but a field that cannot be changed.
   if (request.verb == ApiVerb::kPatch && wanted.meta().uid() != present.meta().uid()) {
@@ -261,12 +259,9 @@ ModelAnswer ApiModel::Replace(const ApiRequest& request, const AnyObject& presen
     return Conflict(resource, request.object.name, fault);
   }
   KeepWhatIsTheServers(wanted.meta(), present.meta());
-  if (request.subresource == "status") {
-    wanted.TakePart("spec", present);
-  } else {
-    wanted.TakePart("status", present);
-  }
-  if (IsPod(resource)) {
+  const bool status_only = request.subresource == "status";
+  wanted.TakePart(status_only ? "spec" : "status", present);
+  if (IsPod(resource) && !status_only) {
     const bool spec_changed = !wanted.SamePart("spec", present);
     if (spec_changed && wanted.Text("spec.nodeName") != present.Text("spec.nodeName")) {
       return Invalid(resource.kind, request.object.name,
@@ -283,7 +278,7 @@ ModelAnswer ApiModel::Replace(const ApiRequest& request, const AnyObject& presen
       wanted.meta().deletiongraceperiodseconds() == 0) {
     return Answer(resource, Erase(key, std::move(wanted)));
   }
-  if (wanted.Wire() == present.Wire()) return Answer(resource, present.Wire());
+  if (wanted.Wire() == present_wire) return Answer(resource, present_wire);
   return Answer(resource, Store(key, std::move(wanted)));
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "kube/api/codec/codec.h"
+#include "kube/api/codec/wire_reader.h"
 
 namespace denselet::fakes {
 namespace {
@@ -32,16 +33,41 @@ std::string TypeName(const kube::Resource& resource) {
          std::string(resource.version) + "." + std::string(resource.kind);
 }
 
+const google::protobuf::Descriptor* TypeOf(const kube::Resource& resource) {
+  static const google::protobuf::Descriptor* const kPod = kube::core::Pod::descriptor();
+  if (resource.plural == kube::kPods.plural && resource.group == kube::kPods.group) return kPod;
+  LinkTypes();
+  return google::protobuf::DescriptorPool::generated_pool()->FindMessageTypeByName(
+      TypeName(resource));
+}
+
 const FieldDescriptor* Field(const Message& message, const std::string& name) {
   return message.GetDescriptor()->FindFieldByName(name);
 }
 
 }  // namespace
 
+std::string_view TextAt(const kube::MessageSchema& schema, std::string_view wire,
+                        std::string_view path) {
+  const size_t dot = path.find('.');
+  const kube::MessageSchema::Name* const name = schema.Find(path.substr(0, dot));
+  CHECK(name != nullptr);
+  kube::WireReader reader(wire);
+  std::string_view found;
+  for (kube::WireField part; reader.Next(part);) {
+    if (part.number == name->field->number) found = part.bytes;
+  }
+  if (dot == std::string_view::npos) return found;
+  return TextAt(*name->field->message, found, path.substr(dot + 1));
+}
+
+const kube::MessageSchema* SchemaOf(const kube::Resource& resource) {
+  const google::protobuf::Descriptor* const type = TypeOf(resource);
+  return type == nullptr ? nullptr : &kube::SchemaOf(*type);
+}
+
 Result<AnyObject> AnyObject::Parse(const kube::Resource& resource, std::string_view wire) {
-  LinkTypes();
-  const auto* const type =
-      google::protobuf::DescriptorPool::generated_pool()->FindMessageTypeByName(TypeName(resource));
+  const google::protobuf::Descriptor* const type = TypeOf(resource);
   if (type == nullptr) return Error(ErrorCode::kNotFound, "no type " + TypeName(resource));
   std::unique_ptr<Message> message(
       google::protobuf::MessageFactory::generated_factory()->GetPrototype(type)->New());

@@ -10,10 +10,18 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "kube/api/codec/schema.h"
 #include "kube/api/objects/resource.h"
 #include "kube/api/types.h"
 
 namespace denselet::fakes {
+
+// "spec.nodeName" as text, read from the object's bytes; empty: it has none. Once per type the
+// schema is asked for.
+std::string_view TextAt(const kube::MessageSchema& schema, std::string_view wire,
+                        std::string_view path);
+// Of the resource's objects. Null: no such type is linked in.
+const kube::MessageSchema* SchemaOf(const kube::Resource& resource);
 
 // Owned by who works on it; any thread.
 class AnyObject {

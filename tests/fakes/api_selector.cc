@@ -23,6 +23,8 @@ bool IsLabel(const kube::Resource& resource, std::string_view path) {
 
 Result<FieldSelector> FieldSelector::Parse(const kube::Resource& resource, std::string_view text) {
   FieldSelector selector;
+  selector.schema_ = SchemaOf(resource);
+  if (selector.schema_ == nullptr) return Error(ErrorCode::kInvalid, "no such type is linked in");
   while (!text.empty()) {
     const size_t comma = std::min(text.find(','), text.size());
     const std::string_view part = text.substr(0, comma);
@@ -44,9 +46,9 @@ Result<FieldSelector> FieldSelector::Parse(const kube::Resource& resource, std::
   return selector;
 }
 
-bool FieldSelector::Matches(const AnyObject& object) const {
+bool FieldSelector::Matches(std::string_view wire) const {
   return std::ranges::all_of(terms_, [&](const Term& term) {
-    return (object.Text(term.path).value_or("") == term.value) == term.equal;
+    return (TextAt(*schema_, wire, term.path) == term.value) == term.equal;
   });
 }
 

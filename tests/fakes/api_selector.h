@@ -6,18 +6,18 @@
 #include <vector>
 
 #include "base/result.h"
+#include "kube/api/codec/schema.h"
 #include "kube/api/objects/resource.h"
 
 namespace denselet::fakes {
-
-class AnyObject;
 
 class FieldSelector {
  public:
   // kInvalid: not a selector, or the resource has no such field label.
   static Result<FieldSelector> Parse(const kube::Resource& resource, std::string_view text);
 
-  bool Matches(const AnyObject& object) const;
+  // `wire` is what an object of the resource is written as.
+  bool Matches(std::string_view wire) const;
 
  private:
   struct Term {
@@ -26,6 +26,7 @@ class FieldSelector {
     bool equal = true;
   };
 
+  const kube::MessageSchema* schema_ = nullptr;  // of the resource's objects
   std::vector<Term> terms_;
 };
 

@@ -94,8 +94,10 @@ class FakeApiServer::Call final : public reactor::Deletable {
     ++tries_;
     executed_ = true;
     const ModelAnswer answer = server_.model_.Serve(request_, server_.loop_.WallNow());
-    const kube::ApiFailure failure = kube::ReadApiFailure(
-        answer.http_status, {}, kube::EncodeEnvelope(answer.type, answer.wire));
+    const kube::ApiFailure failure =
+        answer.ok() ? kube::ApiFailure()
+                    : kube::ReadApiFailure(answer.http_status, {},
+                                           kube::EncodeEnvelope(answer.type, answer.wire));
     if (!answer.ok() && failure.IsWorthRetrying() && tries_ < kTriesMax) {
       executed_ = false;
       return Wait(failure.retry_after.value_or(kReconnect));

@@ -231,20 +231,10 @@ void FakeRuntime::ListAll(const Context& context, reactor::Done<sync::RuntimeLis
   Begin<sync::RuntimeList>(
       context, {.name = "ListAll", .timeout = Timeout()},
       [host](Answer<sync::RuntimeList> answer) {
-        auto sandboxes = host->model().ListSandboxes();
-        host->Later(host->Delay(), [host, sandboxes = std::move(sandboxes),
+        auto pods = host->model().ListSandboxes();
+        host->Later(host->Delay(), [host, pods = std::move(pods),
                                     answer = std::move(answer)]() mutable {
-          std::map<PodUid, sync::ListedPod> pods;
-          for (auto& sandbox : sandboxes) {
-            sync::ListedPod& pod = pods[sandbox.pod.uid];
-            pod.pod = sandbox.pod;
-            pod.sandboxes.push_back(std::move(sandbox));
-          }
-          for (auto& container : host->model().ListContainers()) {
-            sync::ListedPod& pod = pods[container.pod];
-            pod.pod.uid = container.pod;
-            pod.containers.push_back(std::move(container));
-          }
+          host->model().ListContainers(pods);
           sync::RuntimeList list;
           for (auto& [uid, pod] : pods) {
             std::ranges::sort(pod.sandboxes, std::ranges::greater{}, &sync::ListedSandbox::attempt);

@@ -294,7 +294,10 @@ void HttpApiServer::Pump(StreamKey key) {
   while (true) {
     const std::vector<ModelEvent> events = model_.Take(watching.watch, kEventsAtOnceMax);
     for (const ModelEvent& event : events) SendEvent(key, event);
-    if (watching.watch.over) return EndWatch(key);
+    if (watching.watch.over) {
+      ++counters_.expired_watches;
+      return EndWatch(key);
+    }
     if (events.size() < kEventsAtOnceMax) return;
   }
 }

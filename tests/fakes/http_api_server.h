@@ -52,7 +52,8 @@ struct HttpApiServerOptions {
 class HttpApiServer final : private Http2ServerUser {
  public:
   struct Counters {
-    uint64_t requests = 0, lists = 0, watches = 0, refused_401 = 0, connections = 0;
+    uint64_t requests = 0, lists = 0, watches = 0, refused_401 = 0, expired_watches = 0,
+             connections = 0;
   };
 
   HttpApiServer(reactor::Loop& loop, Random& random, ApiModel& model,

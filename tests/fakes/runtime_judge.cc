@@ -13,9 +13,6 @@ void RuntimeModel::Sent(const SentRequest& request) {
   }
   if (request.request == RuntimeRequest::kStopContainer) JudgeStop(request);
   if (request.request == RuntimeRequest::kRemoveContainer) JudgeRemove(request);
-  if (request.request == RuntimeRequest::kStartContainer) {
-    if (Container* const container = FindContainer(request)) container->start_asked_by = agent_;
-  }
   if (request.request == RuntimeRequest::kStopSandbox) {
     for (auto& [id, sandbox] : sandboxes_) {
       if (sandbox.pod.uid == request.pod && sandbox.observed.attempt == request.attempt) {
@@ -109,7 +106,7 @@ RuntimeModel::Container* RuntimeModel::FindContainer(const SentRequest& request)
 // Real runtimes remove also what runs, by force.
 void RuntimeModel::JudgeRemove(const SentRequest& request) {
   const Container* const container = FindContainer(request);
-  if (container == nullptr || container->unseen_start) return;
+  if (container == nullptr) return;
   if (container->observed.state != sync::ContainerState::kRunning) return;
   Violation("RemoveContainer of a running one: " + request.pod.value() + " " + request.name);
 }

@@ -86,23 +86,12 @@ void RuntimeModel::Changed(const sync::PodHint& hint) {
 }
 
 void RuntimeModel::ReadSent(const PodUid& pod) {
-  for (auto& [id, container] : containers_) {
-    if (container.pod == pod) container.unseen_start = false;
-  }
   std::erase_if(unknown_, [&pod](const Key& key) { return std::get<0>(key) == pod; });
 }
 
-void RuntimeModel::ListSent() {
-  unknown_.clear();
-  for (auto& [id, container] : containers_) container.unseen_start = false;
-}
+void RuntimeModel::ListSent() { unknown_.clear(); }
 
-void RuntimeModel::StartUnknown(const ContainerId& id) {
-  start_unknown_.insert(id);
-  if (const auto found = containers_.find(id); found != containers_.end()) {
-    found->second.unseen_start = true;
-  }
-}
+void RuntimeModel::StartUnknown(const ContainerId& id) { start_unknown_.insert(id); }
 
 void RuntimeModel::OutcomeUnknown(const SentRequest& request) {
   unknown_.emplace(request.pod, request.name, request.attempt);
@@ -257,7 +246,6 @@ Status RuntimeModel::StartContainer(const ContainerId& id) {
   }
   container.observed.state = sync::ContainerState::kRunning;
   container.observed.started = clock_.WallNow();
-  container.unseen_start = start_unknown_.count(id) != 0 || container.start_asked_by != agent_;
   Did(container.pod,
       "start " + container.observed.name + " " + std::to_string(container.observed.attempt));
   CheckRunning(container.pod, container.observed.name);
@@ -358,30 +346,26 @@ bool RuntimeModel::IsRunning(const ContainerId& id) const {
          found->second.observed.state == sync::ContainerState::kRunning;
 }
 
-std::vector<sync::ListedSandbox> RuntimeModel::ListSandboxes() const {
-  std::vector<sync::ListedSandbox> all;
+RuntimeModel::Listed RuntimeModel::ListSandboxes() const {
+  Listed pods;
   for (const auto& [id, sandbox] : sandboxes_) {
-    all.push_back({.pod = sandbox.pod,
-                   .id = id,
-                   .attempt = sandbox.observed.attempt,
-                   .state = sandbox.observed.state,
-                   .created = sandbox.observed.created});
+    sync::ListedPod& pod = pods[sandbox.pod.uid];
+    pod.pod = sandbox.pod;
+    pod.sandboxes.push_back(
+        {.id = id, .attempt = sandbox.observed.attempt, .state = sandbox.observed.state});
   }
-  return all;
+  return pods;
 }
 
-std::vector<sync::ListedContainer> RuntimeModel::ListContainers() const {
-  std::vector<sync::ListedContainer> all;
+void RuntimeModel::ListContainers(Listed& pods) const {
   for (const auto& [id, container] : containers_) {
-    all.push_back({.pod = container.pod,
-                   .id = id,
-                   .sandbox = container.observed.sandbox,
-                   .name = container.observed.name,
-                   .attempt = container.observed.attempt,
-                   .state = container.observed.state,
-                   .created = container.observed.created});
+    sync::ListedPod& pod = pods[container.pod];
+    pod.pod.uid = container.pod;
+    pod.containers.push_back({.id = id,
+                              .name = container.observed.name,
+                              .attempt = container.observed.attempt,
+                              .state = container.observed.state});
   }
-  return all;
 }
 
 sync::ObservedPod RuntimeModel::Read(const PodUid& uid) const {

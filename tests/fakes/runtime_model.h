@@ -99,8 +99,9 @@ class RuntimeModel {
   Status RemoveContainer(const ContainerId& id);
   bool IsRunning(const ContainerId& id) const;
 
-  std::vector<sync::ListedSandbox> ListSandboxes() const;
-  std::vector<sync::ListedContainer> ListContainers() const;
+  using Listed = std::map<PodUid, sync::ListedPod>;
+  Listed ListSandboxes() const;
+  void ListContainers(Listed& pods) const;
   sync::ObservedPod Read(const PodUid& pod) const;
   Result<sync::ObservedSandbox> ReadSandbox(const SandboxId& id) const;
   Result<sync::ObservedContainer> ReadContainer(const ContainerId& id) const;
@@ -153,10 +154,6 @@ class RuntimeModel {
     sync::ObservedContainer observed;
     bool start_done = false;
     bool stopping = false;
-    uint64_t start_asked_by = 0;  // which agent
-    // It runs, and the present agent could not know: a start that it gave up on, or that an agent
-    // before it had asked for, took effect, and nobody has looked since.
-    bool unseen_start = false;
     std::optional<TimePoint> kill_at = {};  // the nearest end of a grace that was sent
     std::vector<UniqueFunction<void(Status)>> waiting = {};
     uint32_t life = 0;  // counts ends that were planned: an old plan finds nobody

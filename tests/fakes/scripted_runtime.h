@@ -1,6 +1,6 @@
-// A container runtime behind its port that answers what a test says about its state, its version
-// and commands in containers, on a simulated loop, in a later turn. It has no pods and no opinion
-// about cgroups; everything else it cannot do.
+// A container runtime behind its port that answers what a test says about its state, its version,
+// its one pod and commands in containers, on a simulated loop, in a later turn. It notes the
+// containers it is asked for, and has no opinion about cgroups; everything else it cannot do.
 #pragma once
 
 #include <deque>
@@ -25,6 +25,8 @@ class ScriptedRuntime final : public sync::Runtime {
   // Commands in containers. Nothing: they hang.
   std::optional<Result<sync::ExecResult>> exec = sync::ExecResult{};
   std::vector<std::vector<std::string>> commands;
+  sync::ObservedPod pod;
+  std::vector<sync::ContainerSpec> created;
 
   void Version(const Context& context, reactor::Done<sync::RuntimeVersion> done) override {
     ++version_asked;
@@ -47,14 +49,19 @@ class ScriptedRuntime final : public sync::Runtime {
   }
   void ReadPod(const Context& context, const PodUid&,
                reactor::Done<sync::ObservedPod> done) override {
-    Answer<sync::ObservedPod>(context, sync::ObservedPod{}, std::move(done));
+    Answer<sync::ObservedPod>(context, pod, std::move(done));
   }
   void ReadSandbox(const Context&, const SandboxId&,
                    reactor::Done<sync::ObservedSandbox> done) override {
     Refuse(std::move(done));
   }
-  void ReadContainer(const Context&, const ContainerId&, const SandboxId&,
+  void ReadContainer(const Context& context, const ContainerId& id, const SandboxId&,
                      reactor::Done<sync::ObservedContainer> done) override {
+    for (const sync::ObservedContainer& container : pod.containers) {
+      if (container.id == id) {
+        return Answer<sync::ObservedContainer>(context, container, std::move(done));
+      }
+    }
     Refuse(std::move(done));
   }
   void RunSandbox(const Context&, const sync::SandboxSpec&,
@@ -67,9 +74,10 @@ class ScriptedRuntime final : public sync::Runtime {
   void RemoveSandbox(const Context&, const SandboxId&, reactor::Done<Unit> done) override {
     Refuse(std::move(done));
   }
-  void CreateContainer(const Context&, const SandboxId&, const sync::ContainerSpec&,
+  void CreateContainer(const Context& context, const SandboxId&, const sync::ContainerSpec& spec,
                        const sync::SandboxSpec&, reactor::Done<ContainerId> done) override {
-    Refuse(std::move(done));
+    created.push_back(spec);
+    Answer<ContainerId>(context, ContainerId("made"), std::move(done));
   }
   void StartContainer(const Context&, const ContainerId&, reactor::Done<Unit> done) override {
     Refuse(std::move(done));
@@ -78,8 +86,9 @@ class ScriptedRuntime final : public sync::Runtime {
                      reactor::Done<Unit> done) override {
     Refuse(std::move(done));
   }
-  void RemoveContainer(const Context&, const ContainerId&, reactor::Done<Unit> done) override {
-    Refuse(std::move(done));
+  void RemoveContainer(const Context& context, const ContainerId&,
+                       reactor::Done<Unit> done) override {
+    Answer<Unit>(context, Unit{}, std::move(done));
   }
   void UpdateResources(const Context&, const ContainerId&, const sync::LinuxResources&,
                        reactor::Done<Unit> done) override {

@@ -22,8 +22,9 @@ class SimLoop final : public reactor::EventLoop, private reactor::Io {
   std::string_view backend_name() const override { return "simulated"; }
   size_t operations() const override { return ops_.size(); }
 
-  // Something to do at once?
-  bool Runnable() const { return !completed_.empty() || NextWork() <= clock_.Now(); }
+  // When there is something to do.
+  TimePoint NextTurn() const { return completed_.empty() ? NextWork() : clock_.Now(); }
+  bool Runnable() const { return NextTurn() <= clock_.Now(); }
   void Turn() {
     ReadClockAgain();
     RunTurn(clock_.Now());

@@ -37,16 +37,18 @@ bool World::Step() {
     task();
     return true;
   }
-  std::vector<SimLoop*> runnable;
+  runnable_.clear();
+  TimePoint next = later_.empty() ? kNever : later_.begin()->first.first;
   for (const auto& loop : loops_) {
-    if (loop->Runnable()) runnable.push_back(loop.get());
+    const TimePoint work = loop->NextTurn();
+    next = std::min(next, work);
+    if (work <= clock_.Now()) runnable_.push_back(loop.get());
   }
-  if (!runnable.empty()) {
+  if (!runnable_.empty()) {
     ++turns_;
-    runnable[random_.Below(runnable.size())]->Turn();
+    runnable_[random_.Below(runnable_.size())]->Turn();
     return true;
   }
-  const TimePoint next = NextEvent();
   if (next == kNever) return false;
   clock_.Advance(std::max(next - clock_.Now(), Duration(0)));
   return true;

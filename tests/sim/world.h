@@ -63,6 +63,7 @@ class World {
   Network network_;
   std::vector<reactor::Shard*> all_;
   std::vector<std::unique_ptr<SimLoop>> loops_;
+  std::vector<SimLoop*> runnable_;  // of one step
   std::vector<std::unique_ptr<reactor::Shard>> shards_;
 };
 

@@ -16,6 +16,7 @@
 #include "managers/hooks/hook_runner.h"
 #include "managers/poddirs/pod_directories.h"
 #include "managers/poddirs/pod_leftovers.h"
+#include "managers/poddirs/termination_messages.h"
 #include "reactor/blocking_pool.h"
 #include "reactor/pool_file_system.h"
 #include "sync/core/pod_core.h"
@@ -50,14 +51,14 @@ class CoreOnCri final : private sync::PodShardUser,
             {.root_folder = options.folder + "/data", .logs_folder = options.folder + "/logs"}),
         leftovers_(files, {.root_folder = options.folder + "/data",
                            .logs_folder = options.folder + "/logs"}),
+        runtime_(shard.loop(), files, cri_.runtime(), log, options.folder + "/data"),
         specs_(SpecNode(options)),
         core_(1, CoreOptions(options)),
         loop_(shard.loop()) {
     core_.OpenHome({shard.loop(), random, log, router_, cri_.runtime(), cri_.images(), files,
                     static_cast<sync::NodeFetcher&>(*this), leftovers_});
-    core_.OpenShard(
-        0, {shard.loop(), random, log, router_, cri_.runtime(), directories_, hooks_, specs_},
-        static_cast<sync::PodShardUser&>(*this));
+    core_.OpenShard(0, {shard.loop(), random, log, router_, runtime_, directories_, hooks_, specs_},
+                    static_cast<sync::PodShardUser&>(*this));
     core_.Begin(static_cast<sync::PodCoreUser&>(*this), static_cast<sync::PodStatusSink&>(*this));
     core_.SetNode(Node());
     core_.SetStatusNode({.runtime_name = "containerd"});
@@ -91,11 +92,12 @@ class CoreOnCri final : private sync::PodShardUser,
   // What people were told: "pod field Reason: message".
   const std::vector<std::string>& events() const { return events_; }
   // The phase that the newest status of the pod tells.
-  std::string PhaseOf(const PodUid& pod) const {
+  std::string PhaseOf(const PodUid& pod) const { return StatusOf(pod).phase(); }
+  kube::core::PodStatus StatusOf(const PodUid& pod) const {
     kube::core::PodStatus status;
     const auto found = statuses_.find(pod);
     if (found != statuses_.end()) status.ParseFromString(found->second);
-    return status.phase();
+    return status;
   }
 
  private:
@@ -163,6 +165,7 @@ class CoreOnCri final : private sync::PodShardUser,
   managers::HookRunner hooks_;
   managers::PodDirectories directories_;
   managers::PodLeftoverFinder leftovers_;
+  managers::TerminationMessages runtime_;
   sync::PodSpecBuilder specs_;
   sync::PodCore core_;
   reactor::Loop& loop_;

@@ -182,12 +182,10 @@ void CoreAgent::OnOwner(const PodUid& pod, std::function<void(sync::PodShard&)> 
   });
 }
 
-void CoreAgent::SetNode(const sync::NodeFacts& node) {
-  for (uint32_t i = 0; i < shards(); ++i) {
-    world_.loop(i).Post([this, alive = alive_, i, node] {
-      if (*alive) shard(i).SetNode(node);
-    });
-  }
+void CoreAgent::SetTrouble(const sync::RuntimeTrouble& trouble) {
+  world_.loop(0).Post([this, alive = alive_, trouble] {
+    if (*alive) core_.SetRuntimeTrouble(trouble);
+  });
 }
 
 void CoreAgent::OnSources(std::function<void(sync::PodSources&)> work) {

@@ -52,6 +52,7 @@ class CoreAgentUser {
   virtual void OnStatus(const sync::PodStatusUpdate& update) = 0;
   virtual void OnStatusForgotten(const PodUid& pod) = 0;
   virtual void OnPodRejected(const kube::PodRef& pod, const sync::Rejection& rejection) = 0;
+  virtual void OnPodEvent(const sync::ObjectEvent& event) { static_cast<void>(event); }
 
  protected:
   ~CoreAgentUser() = default;
@@ -83,7 +84,7 @@ class CoreAgent final : private sync::PodCoreUser,
   const sync::PodWorker* Find(const PodUid& pod) { return OwnerShard(pod).Find(pod); }
   // Runs on the shard that owns the pod, in a turn of its own.
   void OnOwner(const PodUid& pod, std::function<void(sync::PodShard&)> work);
-  void SetNode(const sync::NodeFacts& node);
+  void SetTrouble(const sync::RuntimeTrouble& trouble);
   // The API server can be asked from now on. Once.
   void Join();
   const app::PodReports& reports() const { return reports_; }
@@ -106,7 +107,7 @@ class CoreAgent final : private sync::PodCoreUser,
     user_.OnPodRejected(pod, rejection);
   }
   void OnPodGone(const sync::PodIdentity& pod) override { reports_.OnPodGone(pod); }
-  void OnPodEvent(const sync::ObjectEvent&) override {}
+  void OnPodEvent(const sync::ObjectEvent& event) override { user_.OnPodEvent(event); }
   // sync::NodeFetcher
   void Fetch(const Context&, reactor::Done<sync::NodeView> done) override;
   // sync::PodStatusSink

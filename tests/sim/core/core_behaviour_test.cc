@@ -1,141 +1,10 @@
 // What the core does about single pods, told one by one: the stories that the seeds only stumble
 // on.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <map>
-
 #include "kube/api/types.h"
-#include "tests/fakes/capturing_log_sink.h"
-#include "tests/sim/core/core_agent.h"
-#include "tests/sim/core/sim_pods.h"
+#include "tests/sim/core/core_fixture.h"
 
 namespace denselet::sim {
 namespace {
-
-using fakes::RuntimeRequest;
-using sync::ContainerState;
-using sync::Phase;
-using sync::SourceKind;
-
-class CoreTest : public testing::Test, public CoreAgentUser {
- protected:
-  explicit CoreTest(uint32_t shards = 2)
-      : world_({.seed = 5, .shards = shards}),
-        model_(world_.clock(),
-               [this](Duration d, UniqueFunction<void()> t) { world_.Later(d, std::move(t)); }),
-        host_(model_, world_.random(),
-              [this](Duration d, UniqueFunction<void()> t) { world_.Later(d, std::move(t)); }),
-        leaves_(host_) {
-    model_.images() = {"image:1", "image:2"};
-    model_.set_behave([this](const PodUid& uid, const std::string& name, uint32_t attempt) {
-      leaves_.Logged({{"default", pods_[uid].name}, uid}, name, attempt);
-      return BehaviourOf(pods_[uid], name, attempt);
-    });
-    model_.set_on_request([this](const fakes::SentRequest& r) { requests_.push_back(r); });
-  }
-  ~CoreTest() override { EXPECT_EQ(model_.violations(), std::vector<std::string>()); }
-
-  void Start() {
-    agent_ = std::make_unique<CoreAgent>(world_, host_, leaves_, Logger(output_), options_, *this);
-  }
-  void Run(Duration d) { world_.RunUntil(world_.clock().Now() + d); }
-  SimPod& Pod(SimPodKind kind, const std::string& uid, const std::string& name = "") {
-    SimPod& pod = pods_[PodUid(uid)];
-    pod.kind = kind;
-    pod.uid = PodUid(uid);
-    pod.name = name.empty() ? "pod-" + uid : name;
-    pod.wished = true;
-    return pod;
-  }
-  SimPod& Static(const std::string& uid, const std::string& name = "") {
-    SimPod& pod = Pod(SimPodKind::kServer, uid, name);
-    pod.is_static = true;
-    return pod;
-  }
-  void TellAll() {
-    for (const SourceKind source : {SourceKind::kApi, SourceKind::kFile}) {
-      std::vector<kube::PodRef> pods;
-      for (const auto& [uid, pod] : pods_) {
-        if (pod.wished && pod.is_static == (source == SourceKind::kFile)) {
-          pods.push_back(pod.Build());
-        }
-      }
-      agent_->OnSources([source, pods](sync::PodSources& s) { s.OnPods(source, pods); });
-    }
-  }
-  void Tell(const SimPod& pod) {
-    agent_->OnSources(
-        [built = pod.Build()](sync::PodSources& s) { s.OnPod(SourceKind::kApi, built); });
-  }
-  std::optional<ContainerState> StateOf(const SimPod& pod, const std::string& name = "app") {
-    for (const auto& container : model_.Read(pod.uid).containers) {
-      if (container.name == name) return container.state;
-    }
-    return std::nullopt;
-  }
-  static sync::PodIdentity IdOf(const SimPod& pod) { return {{"default", pod.name}, pod.uid}; }
-  // As an agent before left it.
-  void LeaveDirectoriesOf(const SimPod& pod) {
-    ASSERT_TRUE(leaves_.disk().MakeDirectories(
-        std::string(PodLeaves::kRoot) + "/pods/" + pod.uid.value() + "/volumes", 0750));
-    ASSERT_TRUE(leaves_.disk().MakeDirectories(
-        std::string(PodLeaves::kLogs) + "/default_" + pod.name + "_" + pod.uid.value() + "/app",
-        0755));
-    leaves_.Logged(IdOf(pod), "app", 0);
-  }
-  bool HasDirectories(const SimPod& pod) {
-    return leaves_.HasData(pod.uid) || leaves_.HasLogs(IdOf(pod));
-  }
-  size_t Dead(const SimPod& pod) {
-    const sync::ObservedPod there = model_.Read(pod.uid);
-    return static_cast<size_t>(std::ranges::count(there.containers, ContainerState::kExited,
-                                                  &sync::ObservedContainer::state));
-  }
-  size_t Logs(const SimPod& pod) {
-    const auto logs = leaves_.disk().List(
-        std::string(PodLeaves::kLogs) + "/default_" + pod.name + "_" + pod.uid.value() + "/app",
-        1000);
-    return logs ? logs->size() : 0;
-  }
-  bool Runs(const SimPod& pod) { return StateOf(pod) == ContainerState::kRunning; }
-  size_t Requests(RuntimeRequest request, const SimPod& pod) {
-    return static_cast<size_t>(std::ranges::count_if(
-        requests_, [&](const auto& r) { return r.request == request && r.pod == pod.uid; }));
-  }
-
-  void OnPodDecided(const sync::PodWorker&, const sync::Decision&) override {}
-  void OnPodChanged(uint32_t, const sync::PodWorker&) override {}
-  void OnPodGone(const sync::PodIdentity& pod) override { gone_.push_back(pod.uid); }
-  void OnPodFault(const sync::PodWorker& worker, const Error&) override {
-    faults_.push_back(worker.pod().uid);
-  }
-  void OnPodHeldBack(const sync::PodIdentity& pod) override { held_back_.push_back(pod.uid); }
-  void OnPlegMode(const sync::PlegModeChange&) override {}
-  void OnStatus(const sync::PodStatusUpdate& update) override {
-    statuses_[PodUid(std::string(update.pod->hot().uid))] = update.status;
-  }
-  void OnStatusForgotten(const PodUid&) override {}
-  void OnPodRejected(const kube::PodRef& pod, const sync::Rejection& rejection) override {
-    ADD_FAILURE() << pod->hot().uid << ": " << rejection.message;
-  }
-
-  World world_;
-  fakes::RuntimeModel model_;
-  fakes::FakeRuntimeHost host_;
-  PodLeaves leaves_;
-  CapturingLogSink sink_;
-  LogVerbosity verbosity_;
-  LogOutput output_{LogFormat{}, world_.clock(), verbosity_, sink_};
-  CoreAgentOptions options_;
-  std::map<PodUid, SimPod> pods_;
-  std::vector<fakes::SentRequest> requests_;
-  std::vector<PodUid> gone_;
-  std::vector<PodUid> faults_;
-  std::vector<PodUid> held_back_;
-  std::map<PodUid, std::string> statuses_;  // as told last
-  std::unique_ptr<CoreAgent> agent_;
-};
 
 // On one shard the runtime announces what it does before it answers; on several, the announcement
 // can be overtaken on its way from shard to shard, which costs a look.
@@ -475,98 +344,41 @@ TEST_F(CoreTest, AThousandPodsAtOnceAllStartAndEventsStayInTheLead) {
   EXPECT_TRUE(Runs(one)) << "still quick after the burst";
 }
 
-TEST_F(CoreTest, APodThatEndsAgainAndAgainKeepsOneDeadContainerAndItsLog) {
-  options_.node.back_off_base = options_.node.back_off_max = Seconds(1);
-  Start();
-  SimPod& pod = Pod(SimPodKind::kLooper, "u1");
-  TellAll();
-  Run(Minutes(10));
-  EXPECT_GT(Requests(RuntimeRequest::kCreateContainer, pod), 5u);
-  EXPECT_LE(Dead(pod), 2u);
-  EXPECT_LE(Logs(pod), 3u) << "of what runs, of the kept one, of one that goes";
-}
-
-TEST_F(CoreTest, APodTakesItsDirectoriesAndLogsWithIt) {
+TEST_F(CoreTest, AContainerThatTurnsUpWhenItsPodHasEndedIsStopped) {
   Start();
   SimPod& pod = Pod(SimPodKind::kServer, "u1");
   TellAll();
   Run(Seconds(10));
   ASSERT_TRUE(Runs(pod));
-  EXPECT_EQ(Logs(pod), 1u);
-  pod.wished = false;
-  TellAll();
-  Run(Seconds(20));
-  EXPECT_FALSE(HasDirectories(pod));
-  EXPECT_EQ(gone_, std::vector{pod.uid});
-}
-
-TEST_F(CoreTest, WhatIsLeftOnTheDiskGoesWhenAllSourcesHaveSpoken) {
-  SimPod& left = Pod(SimPodKind::kServer, "u1");
-  SimPod& wished = Pod(SimPodKind::kServer, "u2");
-  left.wished = false;
-  LeaveDirectoriesOf(left);
-  LeaveDirectoriesOf(wished);
-  Start();
-  Run(Minutes(2));
-  EXPECT_TRUE(HasDirectories(left)) << "nobody has said that it is not wished";
-  TellAll();
-  Run(Seconds(10));
-  EXPECT_FALSE(HasDirectories(left));
-  EXPECT_TRUE(Runs(wished));
-  EXPECT_TRUE(leaves_.HasData(wished.uid));
-  EXPECT_EQ(Logs(wished), 2u) << "the one before stays, and its number";
-  EXPECT_EQ(gone_, std::vector{left.uid});
-}
-
-TEST_F(CoreTest, APodThatComesBackWhileItsLeftoversGoIsBegunAnew) {
-  SimPod& pod = Pod(SimPodKind::kServer, "u1");
-  pod.wished = false;
-  LeaveDirectoriesOf(pod);
-  leaves_.disk().faults().delay_max = Seconds(2);
-  Start();
-  TellAll();
-  while (agent_->Find(pod.uid) == nullptr) Run(Milliseconds(10));
-  pod.wished = true;
+  pod.deleting = true;
   Tell(pod);
-  Run(Minutes(5));
-  EXPECT_TRUE(Runs(pod));
-  EXPECT_TRUE(leaves_.HasData(pod.uid));
-  EXPECT_TRUE(leaves_.HasLogs(IdOf(pod)));
+  Run(Minutes(1));
+  ASSERT_GE(agent_->Find(pod.uid)->state().phase, Phase::kTerminated);
+  // Calls of an agent before, that the runtime was slow with.
+  const auto sandbox = model_.RunSandbox({.pod = IdOf(pod), .attempt = 5});
+  ASSERT_TRUE(sandbox);
+  const auto container = model_.CreateContainer(
+      *sandbox, {.pod = pod.uid, .name = "app", .attempt = 5, .image = "image:1"});
+  ASSERT_TRUE(container && model_.StartContainer(*container));
+  Run(Minutes(1));
+  EXPECT_FALSE(model_.IsRunning(*container));
+  EXPECT_TRUE(faults_.empty());
 }
 
-TEST_F(CoreTest, LeftoversThatCannotBeRemovedAreLookedAtAgain) {
+TEST_F(CoreTest, PodsWaitForTheNetworkAndNoLongerThanThat) {
+  Start();
+  TellAll();
+  Run(Seconds(5));
+  agent_->SetTrouble({.network = "no CNI"});
   SimPod& pod = Pod(SimPodKind::kServer, "u1");
-  pod.wished = false;
-  LeaveDirectoriesOf(pod);
-  Start();
-  leaves_.disk().faults().error = 1;
-  TellAll();
-  Run(Minutes(2));
-  EXPECT_TRUE(HasDirectories(pod));
-  EXPECT_EQ(agent_->Find(pod.uid), nullptr) << "nobody waits for the next look";
-  leaves_.disk().faults().error = 0;
+  Tell(pod);
   Run(Minutes(1));
-  EXPECT_FALSE(HasDirectories(pod));
-}
-
-TEST_F(CoreTest, ADeadSandboxThatAnAgentBeforeStoppedIsRemoved) {
-  Start();
-  SimPod& pod = Pod(SimPodKind::kServer, "u1");
-  TellAll();
-  Run(Seconds(10));
-  ASSERT_TRUE(model_.StopSandbox(model_.Read(pod.uid).sandboxes.at(0).id));
-  Run(Minutes(1));
-  ASSERT_TRUE(Runs(pod));
-  ASSERT_EQ(model_.Read(pod.uid).sandboxes.size(), 2u) << "a dead container is in the old one";
-  agent_.reset();
-  Start();
-  TellAll();
-  Run(Seconds(10));
-  model_.Exit(model_.Read(pod.uid).containers.at(0).id, 1);
-  Run(Minutes(1));
+  EXPECT_EQ(model_.sandboxes(), 0u);
+  EXPECT_EQ(agent_->Find(pod.uid)->waits().what, sync::WaitFor::kNetwork);
+  EXPECT_EQ(agent_->Find(pod.uid)->waits().detail, "no CNI");
+  agent_->SetTrouble({});
+  Run(Seconds(5));
   EXPECT_TRUE(Runs(pod));
-  EXPECT_EQ(Dead(pod), 1u);
-  EXPECT_EQ(model_.Read(pod.uid).sandboxes.size(), 1u);
 }
 
 TEST_F(CoreTest, WhileTheRuntimeIsDownPodsWaitAndThenGoOn) {

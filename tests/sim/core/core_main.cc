@@ -66,6 +66,10 @@ bool Parse(int argc, char** argv, Arguments& arguments) {
     if (word == "--mutation") {
       arguments.run.mutation = denselet::sim::FindMutation(value);
       if (arguments.run.mutation == nullptr) return false;
+    } else if (word == "--verbosity") {
+      uint64_t verbosity = 0;
+      if (!ParseNumber(value, verbosity)) return false;
+      arguments.run.verbosity = static_cast<int32_t>(verbosity);
     } else if (word == "--seeds") {
       if (!ParseNumber(value, arguments.seeds)) return false;
     } else if (word == "--from") {
@@ -197,7 +201,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr,
                  "usage: %s [--seeds N] [--from SEED] [--seed SEED] [--jobs N] [--trace] [--lines] "
                  "[--coverage] [--both] [--until-first] [--relist-only] [--quiet] "
-                 "[--mutation NAME]\n",
+                 "[--mutation NAME] [--verbosity N]\n",
                  argv[0]);
     return 2;
   }

@@ -21,6 +21,7 @@ inline constexpr uint64_t kWishesMin = 100;
 struct CoreRun {
   uint64_t seed = 1;
   Trace::Mode trace = Trace::Mode::kHash;
+  int32_t verbosity = 0;  // of the agent's log, which a printed trace contains
   bool use_events = true;
   // Nothing fails, and what happens to a pod is so far apart that it comes to rest in between.
   bool quiet = false;

@@ -120,6 +120,7 @@ void CoreWorld::StartAgent(const AgentBreak& after) {
   if (record) agent_options_.shard.held_back = app::PodsToHoldBack(*record);
   CoreAgentUser& user = *this;
   agent_ = std::make_unique<CoreAgent>(world_, host_, leaves_, log_, agent_options_, user);
+  agent_->SetTrouble(trouble_);
   if (run_.mutation != nullptr) run_.mutation->put(*agent_);
   const auto later = [this, number](Duration delay, void (CoreWorld::*tell)()) {
     world_.Later(delay, [this, number, tell] {
@@ -198,22 +199,19 @@ void CoreWorld::ApiOutage(Duration length, bool forgets) {
   });
 }
 
-void CoreWorld::NotReady(const sync::NodeFacts& node, Duration length) {
+void CoreWorld::NotReady(const sync::RuntimeTrouble& trouble, Duration length) {
   CoverAll(SimEvent::kNodeNotReady);
   Note("the node is not ready");
   ++not_ready_;
-  const sync::NodeFacts ready = agent_options_.node;
-  const auto set = [this](const sync::NodeFacts& facts) {
-    agent_options_.node = facts;
-    if (agent_ != nullptr) agent_->SetNode(facts);
+  const auto set = [this](const sync::RuntimeTrouble& now) {
+    trouble_ = now;
+    if (agent_ != nullptr) agent_->SetTrouble(now);
   };
-  set(node);
-  world_.Later(length, [this, set, ready] {
+  set(trouble);
+  world_.Later(length, [this, set] {
     if (--not_ready_ > 0) return;
     Note("the node is ready");
-    sync::NodeFacts facts = ready;
-    facts.runtime_ready = facts.network_ready = true;
-    set(facts);
+    set({});
   });
 }
 

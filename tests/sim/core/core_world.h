@@ -79,7 +79,7 @@ class CoreWorld final : private CoreAgentUser {
   // The API server cannot be reached for so long; it may have forgotten by then what was before.
   void ApiOutage(Duration length, bool forgets);
   // The node says that it can run no pods, for so long.
-  void NotReady(const sync::NodeFacts& node, Duration length);
+  void NotReady(const sync::RuntimeTrouble& trouble, Duration length);
   // Its source has it like this now, or has it no more; the agent will hear.
   void Tell(const SimPod& pod);
   void EvictNow(const SimPod& pod);
@@ -129,7 +129,7 @@ class CoreWorld final : private CoreAgentUser {
   const CoreRun run_;
   World world_;
   TraceSink sink_{run_.trace == Trace::Mode::kPrint};
-  LogVerbosity verbosity_;
+  LogVerbosity verbosity_{run_.verbosity};
   LogOutput output_{LogFormat{}, world_.clock(), verbosity_, sink_};
   Logger log_{output_};
   fakes::RuntimeModel model_;
@@ -145,6 +145,7 @@ class CoreWorld final : private CoreAgentUser {
   uint32_t deadly_version_ = 0;  // that the present agent began with
   uint32_t outages_ = 0;
   uint32_t not_ready_ = 0;
+  sync::RuntimeTrouble trouble_;
   uint64_t agents_ = 0;  // ever started
   CoreResult result_;
   std::unique_ptr<CoreAgent> agent_;

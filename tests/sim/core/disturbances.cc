@@ -561,9 +561,9 @@ bool Disturbances::FillDisk(Random& random) {
 }
 
 bool Disturbances::MakeNotReady(Random& random) {
-  sync::NodeFacts node = core_.agent_options().node;
-  (random.Below(2) == 0 ? node.runtime_ready : node.network_ready) = false;
-  core_.NotReady(node, Below(random, 10'000));
+  sync::RuntimeTrouble trouble;
+  (random.Below(2) == 0 ? trouble.runtime : trouble.network) = "it says so";
+  core_.NotReady(trouble, Below(random, 10'000));
   return true;
 }
 

@@ -163,9 +163,15 @@ void PodLeaves::OfShard::RemoveLogs(const Context& context, const sync::PodIdent
 
 void PodLeaves::OfShard::Run(const Context& context, sync::HookKind, const kube::PodRef& pod,
                              const std::string&, const ContainerId&,
-                             const std::vector<std::string>&, reactor::Done<Unit> done) {
+                             const std::vector<std::string>&,
+                             reactor::Done<sync::HookOutcome> done) {
   Begin(
-      context, UidOf(pod), [this] { ++leaves_.hooks_run_; }, std::move(done));
+      context, UidOf(pod), [this] { ++leaves_.hooks_run_; },
+      [told = leaves_.faults_.hooks_without_tls,
+       done = std::move(done)](const Status& answer) mutable {
+        if (!answer) return done(answer.error());
+        done(sync::HookOutcome{.answered_without_tls = std::move(told)});
+      });
 }
 
 Result<sync::SandboxSpec> PodLeaves::OfShard::Sandbox(const kube::PodRef& pod, uint32_t attempt) {

@@ -33,7 +33,8 @@ class PodLeaves {
   struct Faults {
     Duration delay_max = Milliseconds(50);
     double fails = 0;
-    double hangs = 0;  // until its deadline
+    double hangs = 0;                    // until its deadline
+    std::string hooks_without_tls = {};  // their answers tell so
   };
 
   explicit PodLeaves(fakes::FakeRuntimeHost& host) : host_(host) {}
@@ -75,7 +76,7 @@ class PodLeaves {
     sync::PodLeftovers& leftovers() { return leftovers_of_pods_; }
     void Run(const Context&, sync::HookKind, const kube::PodRef&, const std::string& container,
              const ContainerId&, const std::vector<std::string>& pod_ips,
-             reactor::Done<Unit>) override;
+             reactor::Done<sync::HookOutcome>) override;
     Result<sync::SandboxSpec> Sandbox(const kube::PodRef&, uint32_t attempt) override;
     Result<sync::ContainerSpec> Container(const kube::PodRef&, const sync::ContainerWish&) override;
     sync::PullPolicy Policy(const kube::PodRef&, const std::string& container) override;

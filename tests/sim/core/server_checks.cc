@@ -63,8 +63,10 @@ void ServerChecks::Problem(const Pod& pod, const std::string& what) {
 }
 
 void ServerChecks::OnStatus(const sync::PodStatusUpdate& update) {
-  if (update.finished == sync::Finished::kNo) return;
-  last_[PodUid(std::string(update.pod->hot().uid))] = update.status;
+  const PodUid uid(std::string(update.pod->hot().uid));
+  // Not sooner: what was told of the life before may still be on its way to the server.
+  if (ended_.erase(uid) != 0) ++lives_[uid];
+  if (update.finished == sync::Finished::kYes) last_[uid] = update.status;
 }
 
 void ServerChecks::OnServerChange(const ServerChange& change) {
@@ -174,7 +176,8 @@ void ServerChecks::CheckDeletion(const Pod& before) {
   CHECK(told.ParseFromString(last->second));
   for (const ContainerStatus* container : ContainersOf(told)) {
     const ContainerStatus* const shown = FindContainer(before.status(), container->name());
-    const bool same = shown != nullptr && shown->restartcount() == container->restartcount() &&
+    // More restarts than we know of may have been told before us.
+    const bool same = shown != nullptr && shown->restartcount() >= container->restartcount() &&
                       kube::EncodeJson(shown->state()) == kube::EncodeJson(container->state());
     if (!same) Problem(before, "deleted before the end of " + container->name() + " was told");
   }

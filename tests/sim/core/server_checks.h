@@ -21,7 +21,7 @@ class ServerChecks final : public CoreWatcher {
   // CoreWatcher
   void OnRequest(const fakes::SentRequest&) override {}
   void OnPodChanged(const sync::PodWorker&) override {}
-  void OnPodGone(const PodUid& pod) override { ++lives_[pod]; }
+  void OnPodGone(const PodUid& pod) override { ended_.insert(pod); }
   void OnAgentStarts() override {}
   void OnStatus(const sync::PodStatusUpdate& update) override;
   void OnServerChange(const ServerChange& change) override;
@@ -41,7 +41,8 @@ class ServerChecks final : public CoreWatcher {
   CoreWorld& core_;
   std::map<PodUid, std::string> last_;  // statuses that were told to be the last
   // A static pod that comes back under its uid may find its mirror still there, and begins anew.
-  std::map<PodUid, uint32_t> lives_;            // ended so far
+  std::set<PodUid> ended_;                      // nothing was told of its next life yet
+  std::map<PodUid, uint32_t> lives_;            // that ended, and of whose next one was told
   std::map<std::string, uint32_t> shown_life_;  // by the uid of the mirror
 };
 

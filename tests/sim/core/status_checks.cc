@@ -36,7 +36,8 @@ bool StatusChecks::RunsInTheRuntime(const PodUid& pod) {
 
 void StatusChecks::OnStatus(const sync::PodStatusUpdate& update) {
   const PodUid uid(std::string(update.pod->hot().uid));
-  const PodStatus status = Parse(update.status);
+  const auto parsed = std::make_shared<const PodStatus>(Parse(update.status));
+  const PodStatus& status = *parsed;
   Told& told = told_[uid];
   if (update.version <= told.version) core_.Problem(uid.value() + ": an older status is told");
   // One that goes on from what a mirror shows does not go on from the one before.
@@ -52,12 +53,12 @@ void StatusChecks::OnStatus(const sync::PodStatusUpdate& update) {
       !sync::IsTerminalPhase(status.phase())) {
     core_.Problem(uid.value() + ": finished in phase " + status.phase());
   }
-  told = {update.version, update.status, quiet, update.mirror};
+  told = {update.version, parsed, quiet, update.mirror};
 }
 
 // Within one life of the agent and of the pod.
 void StatusChecks::CheckBack(const PodUid& pod, const Told& before, const PodStatus& now) {
-  const PodStatus then = Parse(before.status);
+  const PodStatus& then = *before.status;
   if (before.quiet && sync::IsTerminalPhase(then.phase()) && now.phase() != then.phase()) {
     core_.Problem(pod.value() + ": from " + then.phase() + " back to " + now.phase());
   }
@@ -76,7 +77,7 @@ std::string StatusChecks::NotTrue() {
   for (const auto& [uid, told] : told_) {
     const sync::PodWorker* const worker = core_.Worker(uid);
     if (worker == nullptr || !worker->wish()) continue;
-    const PodStatus status = Parse(told.status);
+    const PodStatus& status = *told.status;
     const sync::ObservedPod there_now = core_.model().Read(uid);
     const auto& there = there_now.containers;
     for (const ContainerStatus& container : status.containerstatuses()) {

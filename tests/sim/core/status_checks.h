@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "kube/api/fwd.h"
@@ -28,7 +29,7 @@ class StatusChecks final : public CoreWatcher {
  private:
   struct Told {
     uint64_t version = 0;
-    std::string status = {};
+    std::shared_ptr<const kube::core::PodStatus> status = {};
     bool quiet = false;  // nothing of it may run
     std::string mirror = {};
   };
