@@ -126,23 +126,11 @@ void AppendHistogram(std::string& out, const FamilySnapshot& family, const Serie
   AppendTail(out, series);
 }
 
-std::string_view TypeOf(MetricKind kind) {
-  switch (kind) {
-    case MetricKind::kCounter:
-      return "counter";
-    case MetricKind::kGauge:
-      return "gauge";
-    case MetricKind::kHistogram:
-      return "histogram";
-  }
-  __builtin_unreachable();
-}
-
 void AppendFamily(std::string& out, const FamilySnapshot& family) {
   out += "# HELP " + family.name + ' ';
   AppendEscaped(out, family.help, Quotes::kKeep);
   out += "\n# TYPE " + family.name + ' ';
-  out += TypeOf(family.kind);
+  out += MetricTypeName(family.kind);
   out += '\n';
   for (const SeriesSnapshot& series : family.series) {
     if (family.kind == MetricKind::kHistogram) {
@@ -156,6 +144,18 @@ void AppendFamily(std::string& out, const FamilySnapshot& family) {
 }
 
 }  // namespace
+
+std::string_view MetricTypeName(MetricKind kind) {
+  switch (kind) {
+    case MetricKind::kCounter:
+      return "counter";
+    case MetricKind::kGauge:
+      return "gauge";
+    case MetricKind::kHistogram:
+      return "histogram";
+  }
+  __builtin_unreachable();
+}
 
 std::string RenderMetricsText(const MetricsSnapshot& snapshot) {
   std::string out;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/metrics_snapshot.h"
 
@@ -15,5 +16,8 @@ namespace denselet::app {
 // per family, nothing for a family without series. Bytes in label values and help that are not
 // UTF-8 become U+FFFD: one of them would cost the whole scrape.
 std::string RenderMetricsText(const MetricsSnapshot& snapshot);
+
+// "counter", "gauge" or "histogram".
+std::string_view MetricTypeName(MetricKind kind);
 
 }  // namespace denselet::app

@@ -61,8 +61,40 @@ Status Agent::StartRoles(const AgentOptions& options) {
     ApiShard& api = *on_shards_[kApiShard].api;
     pods_->Begin(api, api.reports());
     api.Begin(*machine, pods_->core());
+    StartLocalApi(options);
   });
   return Ok();
+}
+
+void Agent::StartLocalApi(const AgentOptions& options) {
+  if (process_.local_socket == nullptr) return;
+  OnShard& home = on_shards_[kApiShard];
+  home.local_api = std::make_unique<LocalApi>(
+      LocalApiSeams{home.basics->shard(), home.basics->log(), pods_->core(), home.api->files(),
+                    static_cast<LocalApiSource&>(*this)},
+      LocalApiOptions{.node = options.node.node.flags.node_name,
+                      .runtime_endpoint = options.runtime.runtime_endpoint,
+                      .has_api_server = options.server.has_value()});
+  home.local_api->Listen(process_.local_socket->Take(), process_.local_socket->address());
+}
+
+MetricsSnapshot Agent::MetricsOfShard(uint32_t shard) {
+  MetricsSnapshot all;
+  OnShard& part = on_shards_[shard];
+  sync::PodShard* const pods = pods_->core().pods(shard);
+  if (part.cri == nullptr || pods == nullptr) return all;
+  for (MetricsSnapshot one :
+       {part.cri->metrics().Gather(), part.cri->rpc_metrics().Gather(), pods->metrics().Gather()}) {
+    // One that does not fit is left out; a test looks at all of them.
+    (void)all.Merge(std::move(one));
+  }
+  return all;
+}
+
+MetricsSnapshot Agent::MetricsOfHome() {
+  MetricsSnapshot all = pods_->core().pleg().metrics().Gather();
+  (void)all.Merge(on_shards_[kApiShard].api->Metrics());
+  return all;
 }
 
 Status Agent::MakeApiShard(const AgentOptions& options) {
@@ -131,6 +163,7 @@ void Agent::Stop() {
   if (shards_ == nullptr) return;
   for (uint32_t i = 0; i < on_shards_.size(); ++i) {
     shards_->RunAndWait(i, [this, i](reactor::Shard&) {
+      on_shards_[i].local_api.reset();
       if (on_shards_[i].api != nullptr) on_shards_[i].api->Stop();
       if (pods_ != nullptr) pods_->CloseShard(i);
       if (pods_ != nullptr && i == kApiShard) pods_->CloseHome();

@@ -5,7 +5,8 @@
 //   2. the blocking pool, the shards              2. the blocking pool: what hangs is left behind
 //   3. on every shard: ShardBasics, CriShard      3. leaves (files), when the last has answered
 //   4. on shard 0: ApiShard, prepared             4. the rest of each shard, then the shards
-//   5. on every shard: PodSide; ApiShard begins
+//   5. on every shard: PodSide; ApiShard begins,
+//      then LocalApi, on shard 0 beside it
 //                                                 5. the connection, when gRPC has let go of it
 //
 // A role is one class for each kind of shard, made by constructor on its shard with what it needs
@@ -19,6 +20,7 @@
 #include "app/agent/api_shard.h"
 #include "app/agent/pod_side.h"
 #include "app/agent/shard_basics.h"
+#include "app/local_api/local_api.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -26,6 +28,7 @@
 #include "cri/cri_shard.h"
 #include "reactor/blocking_pool.h"
 #include "reactor/log_writer.h"
+#include "reactor/net/local_socket.h"
 #include "reactor/program_end.h"
 #include "reactor/shards.h"
 
@@ -37,9 +40,10 @@ struct AgentProcess {
   const LogVerbosity& verbosity;
   reactor::LogWriter& log_writer;
   reactor::ProgramEnd& end;
+  net::LocalSocket* local_socket = nullptr;  // null: nobody is answered locally
 };
 
-class Agent {
+class Agent final : private LocalApiSource {
  public:
   static Result<std::unique_ptr<Agent>> Start(const AgentProcess& process,
                                               const AgentOptions& options);
@@ -58,13 +62,19 @@ class Agent {
   Status MakeApiShard(const AgentOptions& options);
   Result<node::MachineFacts> PrepareApiShard();
   Status OpenPods(const AgentOptions& options, const node::MachineFacts& machine);
+  void StartLocalApi(const AgentOptions& options);
   void StopLeaves();
+
+  // LocalApiSource
+  MetricsSnapshot MetricsOfShard(uint32_t shard) override;
+  MetricsSnapshot MetricsOfHome() override;
 
   // What one shard has.
   struct OnShard {
     std::unique_ptr<ShardBasics> basics;
     std::unique_ptr<cri::CriShard> cri;
-    std::unique_ptr<ApiShard> api;  // on kApiShard only
+    std::unique_ptr<ApiShard> api;        // on kApiShard only
+    std::unique_ptr<LocalApi> local_api;  // there, too, if it has a socket
   };
   static constexpr uint32_t kApiShard = 0;
 

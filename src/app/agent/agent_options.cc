@@ -196,6 +196,7 @@ Result<AgentOptions> MakeAgentOptions(const ParsedFlags& flags, const EffectiveC
   AgentOptions options;
   options.log = LogSettingsOf(config);
   options.shards = effective.own.settings.shards;
+  options.socket = effective.own.settings.socket;
   options.backend = backend;
   options.cpus = *std::move(cpus);
   options.root_folder = Absolute(flags.Text("root-dir"), around);

@@ -29,6 +29,7 @@ struct AgentOptions {
   bool exit_on_lock_contention = false;  // end when somebody else opens it
 
   std::string root_folder = {};
+  std::string socket = {};  // where local questions are answered; empty: nowhere
   // For what nobody else has: crashes, journal.
   std::string OwnFolder() const { return root_folder + "/denselet"; }
 

@@ -94,6 +94,10 @@ void ApiShard::Begin(const node::MachineFacts& machine, sync::PodCore& pods) {
   node_for_pods_->Begin(machine, static_cast<NodeForPodsUser&>(*this));
   runtime_->WhenKnown([this] { node_for_pods_->Refresh(); });
   runtime_->AskOfPleg([this, &pods] { return pods.pleg().WhyUnhealthy(basics_.loop().Now()); });
+  // Until it has told how it is nothing is started on it.
+  pods.SetRuntimeTrouble({.runtime = "container runtime status check may not have completed yet"});
+  runtime_->WhenTroubled(
+      [&pods](const sync::RuntimeTrouble& trouble) { pods.SetRuntimeTrouble(trouble); });
   runtime_->Start();
   node_ = std::make_unique<NodeSide>(MakeNodeSeams(), options_.node);
   if (options_.server) {
@@ -130,6 +134,15 @@ ServerAccessSeams ApiShard::MakeServerSeams() {
   };
   return {basics_.loop(),     basics_.random(),     log_,       leaves_->files(),
           leaves_->watcher(), leaves_->processes(), make_lookup};
+}
+
+MetricsSnapshot ApiShard::Metrics() {
+  MetricsSnapshot all;
+  const auto add = [&all](MetricsSnapshot part) { (void)all.Merge(std::move(part)); };
+  if (node_ != nullptr && node_->node() != nullptr) add(node_->node()->metrics().Gather());
+  if (reports_.statuses() != nullptr) add(reports_.statuses()->metrics().Gather());
+  if (access_ != nullptr) add(access_->Metrics());
+  return all;
 }
 
 void ApiShard::OnPlegMode(const sync::PlegModeChange& change) {

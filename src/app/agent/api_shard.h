@@ -20,6 +20,7 @@
 #include "app/agent/server_access.h"
 #include "app/agent/shard_basics.h"
 #include "base/cancel.h"
+#include "base/metrics_snapshot.h"
 #include "base/unique_function.h"
 #include "cri/cri_shard.h"
 #include "managers/node/host_facts.h"
@@ -51,6 +52,9 @@ class ApiShard final : public sync::PodCoreUser,
   void Begin(const node::MachineFacts& machine, sync::PodCore& pods);
   sync::NodeFetcher& nodes() { return *node_for_pods_; }
   sync::PodStatusSink& reports() { return reports_; }
+  reactor::FileSystem& files() { return leaves_->files(); }
+  // Of all that is here.
+  MetricsSnapshot Metrics();
 
   // sync::PodCoreUser
   void OnPlegMode(const sync::PlegModeChange& change) override;

@@ -16,6 +16,8 @@ class PodSide::OnShard final : public sync::PodShardUser, public sync::ShardRout
         files_(shard_, pool),
         directories_(basics.loop(), files_, options.directories),
         leftovers_(files_, options.directories),
+        runtime_(basics.loop(), files_, cri.runtime(), basics.log(),
+                 options.directories.root_folder),
         hooks_(basics.loop(), cri.runtime(),
                [this, &pool](const Context& context, const std::string& host, uint16_t port,
                              reactor::Done<std::vector<net::Address>> done) {
@@ -23,6 +25,7 @@ class PodSide::OnShard final : public sync::PodShardUser, public sync::ShardRout
                }),
         specs_(options.spec) {}
 
+  sync::Runtime& runtime() { return runtime_; }
   sync::PodResources& directories() { return directories_; }
   sync::PodHooks& hooks() { return hooks_; }
   sync::PodSpecs& specs() { return specs_; }
@@ -53,6 +56,7 @@ class PodSide::OnShard final : public sync::PodShardUser, public sync::ShardRout
   reactor::PoolFileSystem files_;
   managers::PodDirectories directories_;
   managers::PodLeftoverFinder leftovers_;
+  managers::TerminationMessages runtime_;
   managers::HookRunner hooks_;
   sync::PodSpecBuilder specs_;
 };
@@ -72,7 +76,7 @@ void PodSide::OpenShard(uint32_t shard, ShardBasics& basics, reactor::BlockingPo
                     part.files(), nodes, part.leftovers()});
   }
   core_.OpenShard(shard,
-                  {basics.loop(), basics.random(), basics.log(), part, cri.runtime(),
+                  {basics.loop(), basics.random(), basics.log(), part, part.runtime(),
                    part.directories(), part.hooks(), part.specs()},
                   part);
 }

@@ -20,6 +20,7 @@
 #include "managers/hooks/hook_runner.h"
 #include "managers/poddirs/pod_directories.h"
 #include "managers/poddirs/pod_leftovers.h"
+#include "managers/poddirs/termination_messages.h"
 #include "reactor/blocking_pool.h"
 #include "reactor/pool_file_system.h"
 #include "sync/core/pod_core.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "app/version.h"
 #include "reactor/cpus.h"
 #include "reactor/log_writer.h"
+#include "reactor/net/local_socket.h"
 #include "reactor/program_end.h"
 #include "reactor/spawn.h"
 
@@ -51,10 +53,21 @@ reactor::ProgramEnd::Reason AwaitEnd(reactor::ProgramEnd& end, const reactor::Sh
   }
 }
 
-Result<int> RunBeside(const AgentProcess& process, const AgentOptions& options, const Logger& log) {
+// Pods run also where nobody can ask about them.
+std::optional<net::LocalSocket> OpenLocalSocket(const std::string& path, const Logger& log) {
+  if (path.empty()) return std::nullopt;
+  Result<net::LocalSocket> opened = net::LocalSocket::Open(path);
+  if (opened) return *std::move(opened);
+  log.Error(opened.error(), "Could not listen for denseletctl", KV("path", path));
+  return std::nullopt;
+}
+
+Result<int> RunBeside(AgentProcess process, const AgentOptions& options, const Logger& log) {
   const Result<AgentLocks> locks = TakeLocks(options, process.end, log);
   if (!locks) return locks.error();
   if (locks->ended) return locks->ended->exit_code;
+  std::optional<net::LocalSocket> local = OpenLocalSocket(options.socket, log);
+  process.local_socket = local ? &*local : nullptr;
   const Result<std::unique_ptr<Agent>> agent = Agent::Start(process, options);
   if (!agent) return agent.error();
   const reactor::ProgramEnd::Reason reason =

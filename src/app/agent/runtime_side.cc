@@ -11,7 +11,9 @@ namespace denselet::app {
 RuntimeSide::RuntimeSide(RuntimeSideSeams seams, RuntimeSideOptions options)
     : seams_(std::move(seams)),
       options_(std::move(options)),
-      health_(seams_.loop, seams_.runtime, seams_.log) {}
+      health_(seams_.loop, seams_.runtime, seams_.log, [this] {
+        if (known_) known_();
+      }) {}
 
 RuntimeSide::~RuntimeSide() { seams_.loop.Disarm(timer_); }
 
@@ -63,6 +65,10 @@ std::string RuntimeSide::WhyNot(const Error& error) const {
 node::NodeInputs RuntimeSide::Collect() {
   node::NodeInputs inputs;
   inputs.runtime = health_.input();
+  if (inputs.runtime.name.empty() && facts_) {
+    inputs.runtime.name = facts_->version.name;
+    inputs.runtime.version = facts_->version.version;
+  }
   std::vector<std::string>& errors = inputs.runtime.errors;
   if (failed_) errors.push_back("container runtime cannot be used: " + WhyNot(*failed_));
   const bool silent_for_long =

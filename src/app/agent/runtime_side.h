@@ -51,8 +51,11 @@ class RuntimeSide final : public node::NodeInputsSource {
   RuntimeSide& operator=(const RuntimeSide&) = delete;
 
   void Start();
-  // Called once: the runtime has said who it is.
+  // Called when the runtime has said who it is, and when it is ready for the first time.
   void WhenKnown(UniqueFunction<void()> known) { known_ = std::move(known); }
+
+  // Called when pods have to wait for the runtime or its network, and when no longer.
+  void WhenTroubled(node::RuntimeHealth::OnTrouble tell) { health_.WhenTroubled(std::move(tell)); }
 
   // Asked with every Collect: why what pods do is not seen; empty: it is. Of one who outlives this.
   void AskOfPleg(UniqueFunction<std::string()> why_unhealthy) { pleg_ = std::move(why_unhealthy); }

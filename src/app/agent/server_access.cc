@@ -117,6 +117,11 @@ void ServerAccess::OnCredentials(const Status& ready) {
   timer_ = seams_.loop.Arm(After(seams_.loop.Now(), pause_), [this] { AwaitCredentials(); });
 }
 
+MetricsSnapshot ServerAccess::Metrics() {
+  if (rotation_ == nullptr) return {};
+  return metrics_.Gather(rotation_->Current(), seams_.loop.WallNow());
+}
+
 void ServerAccess::OnCertificate(const kube::CertificateInfo& certificate) {
   // One that has expired is told of when it is used, by its file's name.
   if (certificate.not_after > seams_.loop.WallNow()) {

@@ -70,6 +70,8 @@ class ServerAccess final : private kube::RotationUser {
   ServerAccess& operator=(const ServerAccess&) = delete;
 
   Stage stage() const { return stage_; }
+  // Of the client certificate that rotation looks after; none without it.
+  MetricsSnapshot Metrics();
 
  private:
   // kube::RotationUser

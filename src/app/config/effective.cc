@@ -124,7 +124,6 @@ void Conclude(const ParsedFlags& flags, EffectiveConfig& effective) {
   Append(ConfigWarnings(*effective.kubelet.config), effective.warnings);
   Append(FieldWarnings(effective.kubelet), effective.warnings);
   Append(FlagWarnings(flags), effective.warnings);
-  Append(SettingWarnings(effective.own), effective.warnings);
   effective.warnings.push_back(AbsentDefaults());
 }
 
@@ -166,7 +165,6 @@ FileVerdict CheckSettings(const std::string& text, const std::string& name) {
   LoadedSettings own = LoadSettingsText(text, name);
   FileVerdict verdict{.faults = own.faults, .warnings = own.warnings};
   Arrange(0, verdict.faults);
-  AddWarnings(name, SettingWarnings(own), verdict);
   return verdict;
 }
 

@@ -55,12 +55,12 @@ Refusal TakeReactor(const std::string& json, DenseletSettings& into) {
   return "auto, uring or epoll";
 }
 
-Refusal TakeJournal(const std::string& json, DenseletSettings& into) {
+Refusal TakePath(const std::string& json, std::string& into) {
   std::string path = TextOf(json);
   if (json == "\"\"") return std::nullopt;  // the one below --root-dir
   const bool plain = json.starts_with('"') && json.find('\\') == json.npos;
   if (!plain || !IsAbsolute(path)) return "an absolute path";
-  into.journal = std::move(path);
+  into = std::move(path);
   return std::nullopt;
 }
 
@@ -85,8 +85,12 @@ constexpr Field kFields[] = {
      [](const DenseletSettings& s) { return std::to_string(s.shards); }},
     {"reactor", "denselet-reactor", TakeReactor,
      [](const DenseletSettings& s) { return std::string(NameOf(s.reactor)); }},
-    {"journal", "denselet-journal", TakeJournal,
+    {"journal", "denselet-journal",
+     [](const std::string& json, DenseletSettings& s) { return TakePath(json, s.journal); },
      [](const DenseletSettings& s) { return s.journal; }},
+    {"socket", "denselet-socket",
+     [](const std::string& json, DenseletSettings& s) { return TakePath(json, s.socket); },
+     [](const DenseletSettings& s) { return s.socket; }},
     {"pleg.relistPeriod", "denselet-pleg-relist-period",
      [](const std::string& json, DenseletSettings& s) {
        return TakePeriod(json, s.pleg_relist_period);
@@ -184,6 +188,7 @@ std::string_view ReactorName(Reactor reactor) {
 LoadedSettings LoadSettings(const ParsedFlags& flags, ConfigFiles& files) {
   LoadedSettings loaded;
   loaded.settings.journal = JoinPath(flags.Text("root-dir"), "denselet/journal");
+  loaded.settings.socket = JoinPath(flags.Text("root-dir"), "denselet/denselet.sock");
   if (const std::string name = flags.Text("denselet-config"); !name.empty()) {
     const auto text = files.ReadNamed(name);
     if (text) {

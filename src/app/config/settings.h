@@ -20,6 +20,7 @@ struct DenseletSettings {
   uint32_t shards = 0;  // 0: one for each CPU that the agent may use, four at most
   Reactor reactor = Reactor::kAuto;
   std::string journal;  // file
+  std::string socket;   // where the agent answers local questions
   Duration pleg_relist_period = Minutes(5);
   Duration pleg_fallback_relist_period = Seconds(1);
 };

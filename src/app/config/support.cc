@@ -85,10 +85,12 @@ constexpr std::string_view kFlagsWeHave[] = {
     "config",
     "config-dir",
     "denselet-config",
+    "denselet-journal",
     "denselet-pleg-fallback-relist-period",
     "denselet-pleg-relist-period",
     "denselet-reactor",
     "denselet-shards",
+    "denselet-socket",
     "exit-on-lock-contention",
     "experimental-allocatable-ignore-eviction",
     "help",
@@ -106,10 +108,6 @@ constexpr std::string_view kFlagsWeHave[] = {
 };
 // Their meanings begin so in flag_table.txt.
 constexpr std::string_view kDeadFlag = "accepted, without effect";
-
-constexpr std::string_view kOwnSettingsWeLack[] = {
-    "journal",
-};
 
 bool IsOneOf(std::string_view path, std::span<const std::string_view> fields) {
   return std::ranges::any_of(
@@ -177,14 +175,6 @@ FlagsWithoutEffect FindFlagsWithoutEffect(const ParsedFlags& flags) {
   return found;
 }
 
-std::vector<std::string> FindSettingsWithoutEffect(const LoadedSettings& own) {
-  std::vector<std::string> found;
-  for (const std::string_view setting : kOwnSettingsWeLack) {
-    if (own.origins.Of(setting).kind == Origin::Kind::kFile) found.emplace_back(setting);
-  }
-  return found;
-}
-
 std::vector<std::string> FieldWarnings(const LoadedConfig& loaded) {
   std::vector<std::string> warnings;
   const FieldsWithoutEffect found = FindFieldsWithoutEffect(loaded);
@@ -204,13 +194,6 @@ std::vector<std::string> FlagWarnings(const ParsedFlags& flags) {
   const FlagsWithoutEffect found = FindFlagsWithoutEffect(flags);
   Add("these flags have no effect, in the kubelet neither: ", found.dead, warnings);
   Add("this version of denselet does not heed these flags yet: ", found.missing, warnings);
-  return warnings;
-}
-
-std::vector<std::string> SettingWarnings(const LoadedSettings& own) {
-  std::vector<std::string> warnings;
-  Add("this version of denselet does not heed these settings of its own yet: ",
-      FindSettingsWithoutEffect(own), warnings);
   return warnings;
 }
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "app/config/load.h"
-#include "app/config/settings.h"
 #include "app/flags/parsed_flags.h"
 
 namespace denselet::app {
@@ -27,13 +26,9 @@ struct FlagsWithoutEffect {
 };
 FlagsWithoutEffect FindFlagsWithoutEffect(const ParsedFlags& flags);
 
-// Of denselet's own, in its file.
-std::vector<std::string> FindSettingsWithoutEffect(const LoadedSettings& own);
-
 // At most one line for each list above, and two for gates.
 std::vector<std::string> FieldWarnings(const LoadedConfig& loaded);
 std::vector<std::string> FlagWarnings(const ParsedFlags& flags);
-std::vector<std::string> SettingWarnings(const LoadedSettings& own);
 // What nobody has to ask for, and is not there.
 std::string AbsentDefaults();
 

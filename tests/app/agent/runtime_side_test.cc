@@ -19,7 +19,9 @@ namespace denselet::app {
 namespace {
 
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 // Serves nothing but what the check asks for.
 class ScriptedImages final : public sync::ImageService {
@@ -67,9 +69,10 @@ class RuntimeSideTest : public tests::ManagerTest {
     runtime_.version = Error(ErrorCode::kUnavailable, "try " + std::to_string(++errors_));
     runtime_.status = Error(ErrorCode::kUnavailable, "try " + std::to_string(++errors_));
   }
-  void Begin() {
+  void Begin(UniqueFunction<void()> known = {}) {
     side_ = std::make_unique<RuntimeSide>(RuntimeSideSeams{loop(), log(), runtime_, images_},
                                           RuntimeSideOptions{.endpoint = "unix:///run/x.sock"});
+    side_->WhenKnown(std::move(known));
     side_->Start();
   }
   // The condition that the node would show now: "True", or why not.
@@ -101,6 +104,56 @@ TEST_F(RuntimeSideTest, AWellRuntimeMakesTheNodeReadySoon) {
   EXPECT_EQ(inputs.runtime.version, "1.7.24");
   EXPECT_EQ(inputs.runtime.handlers.size(), 1u);
   EXPECT_EQ(inputs.runtime.supplemental_groups_policy, true);
+}
+
+TEST_F(RuntimeSideTest, PodsLearnThatTheyWaitForTheRuntimeOrItsNetworkAndWhenNoLonger) {
+  std::vector<std::string> told;
+  Begin();
+  side_->WhenTroubled([&](const sync::RuntimeTrouble& trouble) {
+    told.push_back(trouble.runtime + "|" + trouble.network);
+  });
+  RunFor(Seconds(6));
+  EXPECT_THAT(told, ElementsAre("|"));
+  sync::RuntimeStatus status = Well();
+  status.network_ready = sync::RuntimeCondition{.reason = "NoCni", .message = "no config"};
+  runtime_.status = status;
+  RunFor(Seconds(12));
+  EXPECT_THAT(told, ElementsAre("|",
+                                "|container runtime network not ready: NetworkReady=false "
+                                "reason:NoCni message:no config"));
+  status.runtime_ready = sync::RuntimeCondition{.reason = "Starting", .message = "wait"};
+  runtime_.status = status;
+  RunFor(Seconds(2));
+  EXPECT_THAT(told.back(), StartsWith("container runtime not ready: RuntimeReady=false"));
+  NobodyThere();
+  RunFor(Seconds(2));
+  EXPECT_EQ(told.back(), "container runtime is down|");
+  const size_t before = told.size();
+  runtime_.status = Well();
+  RunFor(Milliseconds(1100));  // nobody waits for the next quiet look
+  EXPECT_EQ(told.size(), before + 1);
+  EXPECT_EQ(told.back(), "|");
+}
+
+TEST_F(RuntimeSideTest, ARuntimeThatTakesItsTimeHoldsNobodyUp) {
+  int told = 0;
+  Begin();
+  side_->WhenTroubled([&](const sync::RuntimeTrouble&) { ++told; });
+  RunFor(Seconds(6));
+  runtime_.status = Error(ErrorCode::kDeadlineExceeded, "no answer");
+  RunFor(Minutes(1));
+  EXPECT_EQ(told, 1) << "that it is well";
+}
+
+// Statuses of pods are made with its name; on a node that stands alone nothing else brings it.
+TEST_F(RuntimeSideTest, WhoeverIsToldThatTheRuntimeIsKnownLearnsItsNameAndItsHandlers) {
+  std::vector<std::string> told;
+  Begin([&] {
+    const node::RuntimeInput runtime = side_->Collect().runtime;
+    told.push_back(runtime.name + " " + std::to_string(runtime.handlers.size()));
+  });
+  RunFor(Milliseconds(500));
+  EXPECT_EQ(told, (std::vector<std::string>{"containerd 0", "containerd 1"}));
 }
 
 TEST_F(RuntimeSideTest, WithoutARuntimeTheNodeSaysSoAndRecoversByItself) {

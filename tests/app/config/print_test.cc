@@ -180,8 +180,6 @@ TEST(CheckConfig, SaysWhatHasNoEffect) {
           "Warning: a.yaml: of these fields the node's status tells, but nothing else comes of "
           "them yet: maxPods",
           "Warning: a.yaml: this version of denselet does not heed these fields yet: port",
-          "Warning: own.yaml: this version of denselet does not heed these settings of its own "
-          "yet: journal",
           "Warning: this version of denselet does not heed these flags yet: --runtime-cgroups"));
 }
 
@@ -268,7 +266,7 @@ TEST(Support, NamesWhatTheDefaultsPromise) {
                           "garbage collection of images"));
 }
 
-TEST(Support, NamesFlagsAndSettingsOfItsOwnWithoutEffect) {
+TEST(Support, NamesFlagsWithoutEffect) {
   FakeConfigFiles files;
   files.Put("/own.yaml",
             "apiVersion: denselet.config/v1alpha1\nkind: DenseletConfiguration\n"
@@ -280,12 +278,10 @@ TEST(Support, NamesFlagsAndSettingsOfItsOwnWithoutEffect) {
                         "--container-hints=x", "--lock-file=/l"}),
               ElementsAre("these flags have no effect, in the kubelet neither: --container-hints",
                           "this version of denselet does not heed these flags yet: "
-                          "--runtime-cgroups, --denselet-journal",
+                          "--runtime-cgroups",
                           HasSubstr("of what the defaults turn on")));
   EXPECT_THAT(warnings({"--denselet-config=/own.yaml", "--root-dir=/r"}),
-              ElementsAre("this version of denselet does not heed these settings of its own yet: "
-                          "journal",
-                          HasSubstr("of what the defaults turn on")));
+              ElementsAre(HasSubstr("of what the defaults turn on")));
 }
 
 TEST(Support, ListsNameFlagsThatExist) {

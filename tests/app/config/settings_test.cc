@@ -33,6 +33,7 @@ TEST(Settings, HaveDefaults) {
   EXPECT_EQ(loaded.settings.shards, 0u);
   EXPECT_EQ(loaded.settings.reactor, DenseletSettings::Reactor::kAuto);
   EXPECT_EQ(loaded.settings.journal, "/r/denselet/journal");
+  EXPECT_EQ(loaded.settings.socket, "/r/denselet/denselet.sock");
   EXPECT_EQ(loaded.settings.pleg_relist_period, Minutes(5));
   EXPECT_EQ(loaded.settings.pleg_fallback_relist_period, Seconds(1));
 }
@@ -55,20 +56,21 @@ TEST(Settings, TheSampleInTheReadmeIsGoodAndSaysTheDefaults) {
 
 TEST(Settings, FlagsWinOverTheFile) {
   FakeConfigFiles files(
-      {{"/own.yaml", std::string(kHead) + "shards: 3\nreactor: uring\njournal: /j\n"
+      {{"/own.yaml", std::string(kHead) + "shards: 3\nreactor: uring\njournal: /j\nsocket: /f\n"
                                           "pleg: {relistPeriod: 1m, fallbackRelistPeriod: 2s}\n"}});
   const LoadedSettings loaded =
       LoadSettings(Flags({"--denselet-config=/own.yaml", "--denselet-shards=7",
-                          "--denselet-pleg-relist-period=9m"}),
+                          "--denselet-pleg-relist-period=9m", "--denselet-socket=/s"}),
                    files);
   EXPECT_THAT(loaded.faults, IsEmpty());
   EXPECT_EQ(loaded.settings.shards, 7u);
   EXPECT_EQ(loaded.settings.reactor, DenseletSettings::Reactor::kUring);
   EXPECT_EQ(loaded.settings.journal, "/j");
+  EXPECT_EQ(loaded.settings.socket, "/s");
   EXPECT_EQ(loaded.settings.pleg_relist_period, Minutes(9));
   EXPECT_EQ(loaded.settings.pleg_fallback_relist_period, Seconds(2));
   EXPECT_EQ(ToString(loaded.origins.Of("shards")), "--denselet-shards");
-  EXPECT_EQ(ToString(loaded.origins.Of("pleg.fallbackRelistPeriod")), "/own.yaml:6");
+  EXPECT_EQ(ToString(loaded.origins.Of("pleg.fallbackRelistPeriod")), "/own.yaml:7");
 }
 
 TEST(Settings, TellAllFaults) {

@@ -35,6 +35,31 @@ soon() {
   done
 }
 
+# write_config [LINES]: $work/config of a node that follows $work/manifests, with further fields.
+write_config() {
+  mkdir -p "$work/manifests"
+  cat >"$work/config" <<CONFIG
+apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+failCgroupV1: false
+failSwapOn: false
+staticPodPath: $work/manifests
+podLogsDir: $work/logs
+${1:-}
+CONFIG
+}
+# Fields of a node without an API server.
+stands_alone='authentication: {anonymous: {enabled: true}, webhook: {enabled: false}}
+authorization: {mode: AlwaysAllow}'
+
+ask() { "$cri_sim" --ask "$work/control.sock" "$1"; } # COMMAND
+# start_cri_sim FLAGS...: the simulated runtime where start_agent looks for one.
+start_cri_sim() {
+  "$cri_sim" --socket "$work/runtime.sock" --control "$work/control.sock" --image-folder "$work" "$@" >"$work/cri_sim.log" 2>&1 &
+  agents+=($!)
+  soon 20 "the runtime" ask '{"do":"state"}'
+}
+
 # start_agent NODE FLAGS...: sets agent, its process, and log, its file. Kept apart from this machine's own kubelet and
 # container runtime, if any.
 start_agent() {

@@ -8,20 +8,8 @@ denselet=$1 cri_sim=$2
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 node=agent-pods ns=agent-pods
 control_plane.sh node-kubeconfig $node >"$work/kubeconfig"
-mkdir "$work/manifests"
-cat >"$work/config" <<CONFIG
-apiVersion: kubelet.config.k8s.io/v1beta1
-kind: KubeletConfiguration
-failCgroupV1: false
-failSwapOn: false
-staticPodPath: $work/manifests
-podLogsDir: $work/logs
-nodeStatusUpdateFrequency: 1s
-CONFIG
-ask() { "$cri_sim" --ask "$work/control.sock" "$1"; } # COMMAND
-"$cri_sim" --socket "$work/runtime.sock" --control "$work/control.sock" --image-folder "$work" >"$work/cri_sim.log" 2>&1 &
-agents+=($!)
-soon 20 "the runtime" ask '{"do":"state"}'
+write_config 'nodeStatusUpdateFrequency: 1s'
+start_cri_sim
 own_namespace $ns
 start_agent $node --config "$work/config" --kubeconfig "$work/kubeconfig"
 is_ready() { [ "$(condition $node status)" = True ]; }
@@ -48,6 +36,18 @@ soon 5 "a ready pod" is server "$ready" True
 [ -n "$(of server .status.startTime)" ] || fail "no start time"
 is server .status.qosClass BestEffort || fail "another class: $(of server .status.qosClass)"
 [[ $(of server '.status.containerStatuses[0].containerID') == containerd://* ]] || fail "no id: $(of server '.status.containerStatuses[0]')"
+# A network that is not ready is waited for, and people are told.
+ask '{"do":"set","settings":{"networkReady":false}}' >/dev/null
+is_not_ready_yet() { [ "$(condition $node status)" = False ]; }
+soon 20 "a node without a network" is_not_ready_yet
+make waiting "$server"
+warned() { kubectl get events -n $ns -o jsonpath='{.items[?(@.reason=="NetworkNotReady")].message}' | grep -q "network is not ready: container runtime network not ready"; }
+soon 20 "a word about the network" warned
+is waiting .status.phase Pending || fail "a pod was started without a network"
+ask '{"do":"set","settings":{"networkReady":true}}' >/dev/null
+soon 20 "a pod when the network is back" is waiting .status.phase Running
+soon 20 "a node that is ready again" is_ready
+kubectl delete pod -n $ns waiting --wait=false >/dev/null
 # A pod that starts without delay costs one patch. A machine that does much else may delay some, but not every one.
 cheap=$(patches server)
 for name in quick-{1..5}; do

@@ -25,7 +25,6 @@ stop_runtime() {
   timeout 10 tail --pid="$runtime" -s 0.02 -f /dev/null
   rm -f "$work/control.sock" # a second one would find it in its way
 }
-ask() { "$cri_sim" --ask "$work/control.sock" "$1"; } # COMMAND
 set_runtime() { ask "{\"do\":\"set\",\"settings\":$1}" >/dev/null; } # SETTINGS
 info() { kubectl get node $node -o jsonpath="{.status.$1}"; } # FIELD
 says() { [[ $(condition $node message) == *"$1"* ]]; } # TEXT

@@ -10,17 +10,7 @@ fi
 ip link set lo up
 # shellcheck source=/dev/null
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-mkdir "$work/manifests"
-cat >"$work/config" <<CONFIG
-apiVersion: kubelet.config.k8s.io/v1beta1
-kind: KubeletConfiguration
-failCgroupV1: false
-failSwapOn: false
-staticPodPath: $work/manifests
-podLogsDir: $work/logs
-authentication: {anonymous: {enabled: true}, webhook: {enabled: false}}
-authorization: {mode: AlwaysAllow}
-CONFIG
+write_config "$stands_alone"
 manifest() { # NUMBER
   cat <<YAML
 apiVersion: v1
@@ -37,15 +27,12 @@ YAML
 }
 for ((i = 0; i < pods; ++i)); do manifest "$i" >"$work/manifests/pod-$i.yaml"; done
 
-ask() { "$cri_sim" --ask "$work/control.sock" "$1"; } # COMMAND
 state_has() { ask '{"do":"state"}' | grep -q "\"$1\":$2,"; } # NAME NUMBER
 all_run() { state_has sandboxesReady $pods && state_has containersRunning $((2 * pods)); }
 # The running containers; those that ended may be removed at any time.
 running_ids() { ask '{"do":"pods"}' | grep -oE '"id":"[^"]*","[^}]*"state":"CONTAINER_RUNNING"' | sort; }
 
-"$cri_sim" --socket "$work/runtime.sock" --control "$work/control.sock" --image-folder "$work" --random-order >"$work/cri_sim.log" 2>&1 &
-agents+=($!)
-soon 20 "the runtime" ask '{"do":"state"}'
+start_cri_sim --random-order
 start_agent alone --config "$work/config"
 soon 60 "$pods running pods" all_run
 soon 10 "events" logged '"PLEG changed its mode" mode="events"'

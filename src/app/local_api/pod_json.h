@@ -1,0 +1,29 @@
+// A pod as the agent's local socket shows it: one line of the list, or all that can be asked of it.
+// Pure, but for the worker that is read; so on the shard of the pod.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "app/local_api/json_out.h"
+#include "sync/pod_worker/pod_worker.h"
+
+namespace denselet::app {
+
+struct PodToShow {
+  const sync::PodWorker& worker;
+  std::string_view status;  // bytes of its core.v1.PodStatus, as told last; empty: none yet
+  uint32_t shard = 0;
+};
+
+// Name, status and readiness as kubectl shows them; the phase of its worker, what that waits for
+// and since when.
+void AppendPodRow(const PodToShow& pod, const Moment& moment, std::string& out);
+// The same, and calls, transitions, containers, where the time of its start went, and its status
+// whole.
+void AppendPodDetail(const PodToShow& pod, const Moment& moment, std::string& out);
+// A line of one that waits until it is decided whether it may run here.
+void AppendWaitingRow(const sync::PodIdentity& pod, std::string& out);
+
+}  // namespace denselet::app
