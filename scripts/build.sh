@@ -33,6 +33,18 @@ build_preset() {
   cmake --build "build/$preset" -j "$(jobs)" || die "building $preset failed"
 }
 
+# build_targets PRESET TARGET...: only what these need.
+build_targets() {
+  local preset=$1
+  shift
+  mkdir -p build
+  configure_preset "$preset"
+  say "Building $*"
+  CMAKE_BUILD_PARALLEL_LEVEL=$(jobs)
+  export CMAKE_BUILD_PARALLEL_LEVEL
+  cmake --build "build/$preset" -j "$(jobs)" --target "$@" || die "building $* failed"
+}
+
 dev_build() {
   [ $# -le 1 ] || die "./dev build takes one preset"
   local preset=${1:-release}

@@ -131,10 +131,27 @@ dev_test() {
   fi
 }
 
+# record_upstream: runs the table of scenarios against the upstream kubelet and keeps what a watcher saw.
+record_upstream() {
+  local runs=${DENSELET_PEER_RUNS:-4} golden=tests/e2e/scenarios/upstream.json
+  ensure_packages
+  ensure_peers
+  say "Building the watcher"
+  tests/e2e/scenarios/build.sh build/e2e/podtrace
+  say "The scenarios, $runs times, on the upstream kubelet $(kubernetes_version)"
+  DENSELET_PEERS=$(peers_dir) tests/e2e/scenarios/record.sh "$PWD/build/e2e/podtrace" "$(peers_dir)/kubelet" "$PWD/$golden" "$runs"
+  note "$golden says what upstream shows; git diff says what is new"
+}
+
 dev_e2e() {
   while [ $# -gt 0 ]; do
     case $1 in
       --long) take_the_long_form ;;
+      --peer)
+        [ $# = 1 ] || die "./dev e2e --peer stands alone"
+        record_upstream
+        return
+        ;;
       *) die "./dev e2e: unknown option '$1'" ;;
     esac
     shift
