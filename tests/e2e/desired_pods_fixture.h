@@ -40,7 +40,6 @@ class DesiredPodsOfNode final : private sync::DesiredPodsUser {
   }
   // What went wrong so far, as it was logged.
   int troubles() const { return Count("Could not use what a pod source has"); }
-  bool Logged(const std::string& text) const { return Count(text) > 0; }
 
  private:
   void OnPodChanges(sync::SourceKind, std::span<const sync::PodChange>) override {}

@@ -21,6 +21,7 @@ controllers=(
   certificatesigningrequest-approving-controller certificatesigningrequest-signing-controller
   certificatesigningrequest-cleaner-controller node-lifecycle-controller taint-eviction-controller namespace-controller
   pod-garbage-collector-controller garbage-collector-controller replicaset-controller job-controller
+  deployment-controller daemonset-controller statefulset-controller cronjob-controller # for people: ./dev run --cluster
 )
 
 listened_on() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; } # PORT

@@ -51,7 +51,8 @@ wait_until_ready() { # NAME
   while [ $((SECONDS - begun)) -lt "$ready_seconds_max" ]; do
     if living "$1" && component_ready "$1"; then return; fi
     pid=$(pid_of "$1")
-    if [ -n "$pid" ] && [ "$pid" != "${pid_before[$1]}" ] && ! kill -0 "$pid" 2>/dev/null; then
+    if [[ $1 = etcd || $1 = kube-apiserver ]] && # the supervisor starts the others again
+      [ -n "$pid" ] && [ "$pid" != "${pid_before[$1]}" ] && ! kill -0 "$pid" 2>/dev/null; then
       fail_with_logs "$1 ended"
     fi
     living supervisor || fail_with_logs "the supervisor ended"

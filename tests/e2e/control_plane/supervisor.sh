@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # supervisor.sh FOLDER OWNER MINUTES: the parent of one control plane's processes. It starts and stops them as lines in
 # FOLDER/control say ("start kube-apiserver"), and ends with all of them when it is told to (TERM), when process OWNER is
-# gone, or when the time is over (0: never). If it is killed itself, the kernel kills them.
+# gone, or when the time is over (0: never). If it is killed itself, the kernel kills them. What gives up by itself is
+# started again: controllers do when the API server goes away while they begin.
 set -euo pipefail
 folder=$1 owner=$2 minutes=$3
 # shellcheck source=/dev/null
@@ -35,6 +36,17 @@ stop() { # NAME
   pids[$1]=
 }
 
+# Those whom a kubelet would start again; tests kill the others to see them gone.
+restart_what_gave_up() {
+  local name
+  for name in kube-controller-manager kube-scheduler; do
+    if [ -n "${pids[$name]:-}" ] && ! running "$name"; then
+      echo "$name gave up and is started again"
+      start "$name"
+    fi
+  done
+}
+
 # Nothing of theirs is kept, so nobody has to wait for their good-byes.
 end() {
   local name
@@ -51,7 +63,10 @@ trap 'exit 0' TERM INT
 exec 3<>"$folder/control"
 write_pid supervisor $$ # from here on lines are read
 while kill -0 "$owner" 2>/dev/null && { [ "$minutes" = 0 ] || [ "$SECONDS" -lt $((minutes * 60)) ]; }; do
-  if ! read -r -t 0.5 verb name <&3; then continue; fi
+  if ! read -r -t 0.5 verb name <&3; then
+    restart_what_gave_up
+    continue
+  fi
   case $verb in
     start) start "$name" ;;
     stop) stop "$name" && write_pid "$name" "" ;;
