@@ -37,7 +37,7 @@ dev_sim() {
   note "$(wc -l <build/sim-release.txt) lines are the same with gcc and clang"
 }
 
-bench_names=(codec cri kube network reactor sync)
+bench_names=(codec cri density kube network reactor sync)
 
 dev_bench() {
   local name=${1:-}
@@ -58,6 +58,14 @@ dev_bench() {
       DENSELET_PEERS=$(peers_dir)
       export DENSELET_PEERS
       command=(tests/e2e/control_plane.sh run "${command[@]}")
+      ;;
+    density)
+      build_go_bench density || die "the density benchmark needs Go: its peer is the upstream kubelet"
+      ensure_peers
+      DENSELET_PEERS=$(peers_dir)
+      export DENSELET_PEERS
+      command=(scripts/density.sh build/bench/density --denselet build/release/src/app/denselet --kubelet "$DENSELET_PEERS/kubelet"
+        --cri-sim build/release/bench/cri_sim/cri_sim --out build/bench "${@:2}")
       ;;
     sync)
       ensure_peers

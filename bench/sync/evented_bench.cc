@@ -38,23 +38,27 @@ void Start(AgentNode& node, Report& report) {
               after.cpu_seconds - before.cpu_seconds, "s");
   report.AtMost("cri_calls_per_start", "  calls to the runtime for each",
                 static_cast<double>(Sum(node.Calls()) - calls) / kSyncPods, "", 6);
-  report.AtMost("rss_mb_1000", "  resident memory of the agent with them",
-                after.rss_bytes / kMegabyte, "MB", 40);
-  report.Show("rss_private_mb_1000", "    of that not backed by files",
-              after.private_bytes / kMegabyte, "MB");
-  report.Show("rss_mb_0", "    and with no pods", before.rss_bytes / kMegabyte, "MB");
-  report.Show("memory_per_pod_kb", "    growth for each pod",
-              (after.rss_bytes - before.rss_bytes) / 1e3 / kSyncPods, "kB");
+  report.Show("rss_started_mb_1000", "  resident memory of the agent right after it",
+              after.rss_bytes / kMegabyte, "MB");
 }
 
-void Idle(const AgentNode& node, Report& report) {
+// `empty` is what the agent used without pods.
+void Idle(const AgentNode& node, const ProcessUsage& empty, Report& report) {
   node.Pass(kCalm);
   const double cpu = node.AgentUsage().cpu_seconds;
   const TimePoint began = node.clock().Now();
   node.Pass(kIdle);
-  const double used = node.AgentUsage().cpu_seconds - cpu;
+  const ProcessUsage after = node.AgentUsage();
+  const double used = after.cpu_seconds - cpu;
   report.AtMost("idle_cpu_pct_evented_1000", "idle, 1000 pods, events",
                 used / ToSeconds(node.clock().Now() - began) * 100, "% of a core", 0.5);
+  report.AtMost("rss_mb_1000", "  resident memory of the agent", after.rss_bytes / kMegabyte, "MB",
+                40);
+  report.Show("rss_private_mb_1000", "    of that not backed by files",
+              after.private_bytes / kMegabyte, "MB");
+  report.Show("rss_mb_0", "    and with no pods", empty.rss_bytes / kMegabyte, "MB");
+  report.Show("memory_per_pod_kb", "    growth for each pod",
+              (after.rss_bytes - empty.rss_bytes) / 1e3 / kSyncPods, "kB");
 }
 
 void Restart(AgentNode& node, Report& report) {
@@ -120,8 +124,9 @@ void BenchEvented(const SyncPrograms& programs, Report& report) {
   AgentNode node(programs, {});
   node.StartAgent();
   node.Settle(node.clock().Now());
+  const ProcessUsage empty = node.AgentUsage();
   Start(node, report);
-  Idle(node, report);
+  Idle(node, empty, report);
   Restart(node, report);
   Churn(node, report);
 }
