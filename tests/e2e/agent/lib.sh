@@ -25,14 +25,21 @@ fail() {
   exit 1
 }
 
-# soon SECONDS WHAT COMMAND...: until the command succeeds. A machine that does much else gets three times as long.
-soon() {
-  local end=$((SECONDS + 3 * $1)) what=$2
-  shift 2
+# within SECONDS COMMAND...: until the command succeeds; fails when it does not. A machine that does much else gets three times
+# as long.
+within() {
+  local end=$((SECONDS + 3 * $1))
+  shift
   until "$@" >/dev/null 2>&1; do
-    [ "$SECONDS" -lt "$end" ] || fail "$what did not happen in time: $*"
+    [ "$SECONDS" -lt "$end" ] || return 1
     sleep 0.2
   done
+}
+# soon SECONDS WHAT COMMAND...: the same, for what has to happen.
+soon() {
+  local seconds=$1 what=$2
+  shift 2
+  within "$seconds" "$@" || fail "$what did not happen in time: $*"
 }
 
 # write_config [LINES]: $work/config of a node that follows $work/manifests, with further fields.
