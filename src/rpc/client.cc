@@ -10,10 +10,6 @@
 namespace denselet::rpc {
 namespace {
 
-std::string NobodyServes(const Endpoint& endpoint) {
-  return "nobody serves on " + endpoint.target();
-}
-
 // What the end of a call says about how much the other side can bear. A timeout before our own is
 // the other side's word about something else: a command that took too long, say.
 Limiter::Verdict VerdictOf(const std::optional<Failure>& failure, Duration took, Duration timeout) {
@@ -149,7 +145,7 @@ void ClientCore::Start(const Context& context, const Method& method, const CallO
     return Refuse(*key, Why::kDeadline, "the deadline passed before it began");
   }
   if (endpoint_.BreakerRefuses(now)) {
-    return Refuse(*key, Why::kBreaker, NobodyServes(endpoint_));
+    return Refuse(*key, Why::kBreaker, endpoint_.WhyUnreachable());
   }
   Queue(*key);
 }
@@ -216,7 +212,7 @@ void ClientCore::Send(Class& of, const Limiter::Turn& turn, SlotKey key) {
     Refuse(key, why, text);
   };
   if (!endpoint_.EnterBreaker(now)) {
-    return give_back(Why::kBreaker, NobodyServes(endpoint_));
+    return give_back(Why::kBreaker, endpoint_.WhyUnreachable());
   }
   std::optional<reactor::ForeignSlot> slot = shard_.ReserveForeign();
   if (!slot) return give_back(Why::kFull, "too many answers are awaited");
@@ -281,7 +277,9 @@ void ClientCore::Refuse(SlotKey key, Why why, std::string_view text) {
                CodeLabel(index))
       .Increment();
   call.stage = Stage::kEnding;
-  call.error = Error(kCodes[index], std::string(text)).With(call.method->name);
+  Error error(kCodes[index], std::string(text));
+  // What the breaker says are the words of a call that was made.
+  call.error = why == Why::kBreaker ? std::move(error) : error.With(call.method->name);
   loop_.Disarm(call.wait_timer);
   loop_.Post([client = weak_from_this(), key] {
     const std::shared_ptr<ClientCore> core = client.lock();
@@ -314,7 +312,9 @@ void ClientCore::Judge(const Call& call, TimePoint now) {
   const std::optional<Failure>& failure = call.operation->failure();
   const Limiter::Verdict verdict = VerdictOf(failure, took, call.timeout);
   const bool unreachable = failure && failure->code == GrpcCode::kUnavailable && !failure->sent;
-  if (unreachable) endpoint_.OnUnreachable(now);
+  if (unreachable) {
+    endpoint_.OnUnreachable(now, ToError(*failure, call.method->effect).message());
+  }
   if (verdict == Limiter::Verdict::kAnswered) endpoint_.OnReachable(now);
   ShowBreaker();
   ClassOf(*call.method).limiter.End(call.ticket, verdict, took, now);

@@ -143,9 +143,15 @@ void Endpoint::OnReachable(TimePoint now) {
   breaker_.OnReachable(now);
 }
 
-void Endpoint::OnUnreachable(TimePoint now) {
+void Endpoint::OnUnreachable(TimePoint now, std::string_view why) {
   const std::lock_guard lock(mutex_);
   breaker_.OnUnreachable(now);
+  why_unreachable_ = why;
+}
+
+std::string Endpoint::WhyUnreachable() const {
+  const std::lock_guard lock(mutex_);
+  return why_unreachable_;
 }
 
 Endpoint::Hold::Hold(Endpoint& endpoint) : endpoint_(endpoint) {

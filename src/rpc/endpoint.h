@@ -63,7 +63,10 @@ class Endpoint {
   bool BreakerRefuses(TimePoint now) const;
   [[nodiscard]] bool EnterBreaker(TimePoint now);
   void OnReachable(TimePoint now);
-  void OnUnreachable(TimePoint now);
+  void OnUnreachable(TimePoint now, std::string_view why);
+  // The words of the last call that found nobody, for those that the breaker refuses: one absence
+  // is told in one wording, whoever finds it out.
+  std::string WhyUnreachable() const;
 
   // Held by each call as long as it has anything of gRPC's.
   class Hold {
@@ -91,6 +94,7 @@ class Endpoint {
   mutable std::mutex mutex_;
   std::condition_variable released_;
   Breaker breaker_;
+  std::string why_unreachable_;
   uint64_t held_ = 0;
 };
 

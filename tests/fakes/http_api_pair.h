@@ -2,9 +2,11 @@
 // simulated or real.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/random.h"
 #include "kube/client/api_client.h"
@@ -19,6 +21,8 @@ struct HttpApiPairOptions {
   kube::ApiTransportOptions transport = {};
   kube::ApiClientOptions client = {};
   kube::Credentials* credentials = nullptr;  // null: none
+  // Whether the n-th attempt to connect, from 1, is never answered; none: each is.
+  std::function<bool(uint64_t)> dial_hangs = {};
 };
 
 // Owned by a test. List-watches must be gone before it.
@@ -34,9 +38,10 @@ class HttpApiPair {
     transport = std::make_unique<kube::ApiTransport>(
         client_loop, random, options.transport,
         options.credentials == nullptr ? no_credentials_ : *options.credentials,
-        [this, &client_loop](const Context& context,
-                             reactor::Done<std::unique_ptr<net::Stream>> done) {
+        [this, &client_loop, hangs = std::move(options.dial_hangs)](
+            const Context& context, reactor::Done<std::unique_ptr<net::Stream>> done) {
           ++dials;
+          if (hangs && hangs(dials)) return hung_.push_back(std::move(done));
           net::Connect(client_loop, context, server.address(),
                        [done = std::move(done)](Result<std::unique_ptr<net::Socket>> r) mutable {
                          if (!r) return done(r.error());
@@ -58,6 +63,7 @@ class HttpApiPair {
 
  private:
   kube::NoCredentials no_credentials_;
+  std::vector<reactor::Done<std::unique_ptr<net::Stream>>> hung_;
 };
 
 }  // namespace denselet::fakes

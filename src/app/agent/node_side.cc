@@ -65,10 +65,12 @@ void NodeSide::OnPodChanges(sync::SourceKind source, std::span<const sync::PodCh
 void NodeSide::OnPodRefused(sync::SourceKind source, const sync::RefusedPod& refused) {
   const kube::PodHotFields& pod = refused.pod->hot();
   const std::string name(pod.name);
-  // The kubelet's words where it has some.
+  // The kubelet's words where it has some, and the files, which it does not tell.
   const std::string which = name + "_" + std::string(pod.ns) + "(" + std::string(pod.uid) + ")";
+  const std::string files =
+      source == sync::SourceKind::kFile ? " (" + refused.reason.message() + ")" : "";
   const std::string why = refused.reason.code() == ErrorCode::kAlreadyExists
-                              ? " due to duplicate pod name \"" + name + "\""
+                              ? " due to duplicate pod name \"" + name + "\"" + files
                               : ": " + refused.reason.message();
   recorder().Record(
       {.kind = "Pod", .ns = std::string(pod.ns), .name = name, .uid = std::string(pod.uid)},

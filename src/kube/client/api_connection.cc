@@ -27,7 +27,9 @@ class ApiConnection::HealthCheck final : private net::HttpClientCall {
         done_(std::move(done)),
         self_(std::make_shared<HealthCheck*>(this)) {
     timer_ = home_.loop_.Arm(context_.deadline, [this] {
-      Finish(Error(ErrorCode::kUnavailable, "the API server did not answer in time"));
+      const Error late(ErrorCode::kUnavailable, "the API server did not answer in time");
+      const std::optional<Error>& unreachable = home_.transport_.contact().unreachable();
+      Finish(unreachable ? unreachable->With(late.message()) : late);
     });
     if (home_.credentials_.Authorization() != nullptr) {
       Start();

@@ -1,5 +1,6 @@
 #include "kube/client/api_contact.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace denselet::kube {
@@ -29,6 +30,7 @@ void ApiContact::OnUnauthorized(const Error& reason) {
 void ApiContact::OnAnswer(int status) {
   const TimePoint now = loop_.Now();
   const bool first = !std::exchange(answered_, true);
+  const TimePoint last_answer_at = std::exchange(last_answer_at_, now);
   // A connection that stood all the time says nothing of those that cannot be opened.
   const bool back = connected_ && unreachable_.seen();
   const bool taken = status != 401 && unauthorized_.seen();
@@ -36,8 +38,10 @@ void ApiContact::OnAnswer(int status) {
   const std::optional<Duration> away = back ? unreachable_.Over(now) : std::nullopt;
   const std::optional<Duration> refused = taken ? unauthorized_.Over(now) : std::nullopt;
   if (options_.log && (first || away)) {
+    // It was away for longer than anybody knew: since its last answer.
+    const Duration known = away.value_or(Duration::zero());
     options_.log->Info("Connected to the API server", KV("server", options_.server),
-                       KV("away", away.value_or(Duration::zero())));
+                       KV("away", first ? known : std::max(known, now - last_answer_at)));
   }
   if (options_.log && refused) {
     options_.log->Info("The API server accepted our credentials again",

@@ -60,6 +60,7 @@ class ApiContact {
   std::optional<Error> last_failure_ = {};
   bool connected_ = false;  // since the last failure to
   bool answered_ = false;
+  TimePoint last_answer_at_;  // if any
   TimePoint wake_not_before_ = TimePoint::min();
   uint64_t next_subscription_ = 1;
   std::map<uint64_t, UniqueFunction<void()>> sleepers_;  // in the order in which they came

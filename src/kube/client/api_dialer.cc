@@ -66,15 +66,24 @@ class ApiDialer::Operation final : public net::LoopOwned {
     if (tls_ == nullptr) return Finish(std::move(stream));
     net::TlsConnect(shared_->loop, attempt_, std::move(stream), *tls_, shared_->CertificateName(),
                     [this](Result<std::unique_ptr<net::TlsStream>> secured) {
+                      if (!secured && IsWithoutHttp2(secured.error())) return Finish(NoHttp2());
                       if (!secured) return TryNext(secured.error().With("connect to", Place()));
-                      if ((*secured)->protocol() != "h2") {
-                        return Finish(Error(ErrorCode::kUnsupported,
-                                            Place() + " does not speak HTTP/2, which is needed"));
-                      }
+                      if ((*secured)->protocol() != "h2") return Finish(NoHttp2());
                       Finish(std::unique_ptr<net::Stream>(*std::move(secured)));
                     });
   }
 
+  // It refuses what it is offered; others take the connection and choose nothing.
+  static bool IsWithoutHttp2(const Error& error) {
+    return error.code() == ErrorCode::kUnsupported && error.answered();
+  }
+  Error NoHttp2() const {
+    return Error(
+        ErrorCode::kUnsupported,
+        Place() +
+            " does not speak HTTP/2, which is needed: it, or a gateway in front of the API "
+            "server, offers no \"h2\" over TLS (ALPN)");
+  }
   std::string Place() const { return addresses_[tried_ - 1].ToString(); }
 
   void Finish(Result<std::unique_ptr<net::Stream>> result) {

@@ -80,9 +80,17 @@ std::unique_ptr<net::HttpExchange> ApiTransport::Start(const Context& context, A
 }
 
 void ApiTransport::OnUnauthorized(const Error& reason) {
-  const std::string fault = credentials_.Fault();
-  contact_.OnUnauthorized(fault.empty() ? reason
-                                        : Error(reason.code(), reason.message() + "; " + fault));
+  std::string text = reason.message();
+  if (const std::string origin = credentials_.Origin(); !origin.empty()) {
+    text += "; it was sent " + origin;
+  }
+  if (const std::string fault = credentials_.Fault(); !fault.empty()) text += "; " + fault;
+  contact_.OnUnauthorized(Error(reason.code(), std::move(text)));
+}
+
+std::optional<Error> ApiTransport::Obstacle(ApiLane lane) const {
+  if (std::optional<Error> own = Lane(lane).Obstacle()) return own;
+  return contact_.unreachable();
 }
 
 void ApiTransport::Renew() {

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/context.h"
@@ -64,6 +65,9 @@ class ApiTransport final : private net::Http2ClientUser {
 
   // A request was answered with 401. People are told what is known to be wrong, too.
   void OnUnauthorized(const Error& reason);
+
+  // Why a request of this lane gets no connection; nothing: it has one, or none was ever wanted.
+  std::optional<Error> Obstacle(ApiLane lane) const;
 
   // The connections' credentials (client certificate, authorities) have changed. Watches are broken
   // for that, and can tell by the number of renewals since they began.

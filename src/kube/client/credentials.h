@@ -23,6 +23,8 @@ class Credentials {
   virtual bool Refused() = 0;
   // What is wrong with them as far as can be seen from here, for people; empty: nothing.
   virtual std::string Fault() const { return {}; }
+  // What they are and where they come from, for people who look for what a server refuses.
+  virtual std::string Origin() const { return {}; }
 };
 
 // For a server that knows us by our certificate, or not at all.

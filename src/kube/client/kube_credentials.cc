@@ -98,6 +98,18 @@ std::string KubeCredentials::Fault() const {
   return "the client certificate of \"" + place + "\" expired at " + FormatRfc3339(*end, 0);
 }
 
+std::string KubeCredentials::Origin() const {
+  if (access_.exec) return "the credential of plugin \"" + access_.exec->command + "\"";
+  const auto of = [this](const char* what, const InlineOrFile& from) {
+    const bool in_file = from.data.empty() && !from.path.empty();
+    return std::string(what) + " of \"" + (in_file ? from.path : access_.kubeconfig_path) + "\"";
+  };
+  if (!access_.token.empty()) return of("the token", access_.token);
+  if (!access_.username.empty() || !access_.password.empty()) return of("the user name", {});
+  if (!access_.certificate.empty()) return of("the client certificate", access_.certificate);
+  return "nothing: \"" + access_.kubeconfig_path + "\" names no credential";
+}
+
 // ---- reading
 
 void KubeCredentials::WatchFiles() {

@@ -65,6 +65,7 @@ class KubeCredentials final : public Credentials {
   void WhenReady(const Context& context, reactor::Done<Unit> done) override;
   bool Refused() override;
   std::string Fault() const override;
+  std::string Origin() const override;
 
   // Null for a server without TLS, and before it is ready. Stays where it is.
   net::TlsClient* tls() { return tls_ ? &*tls_ : nullptr; }

@@ -184,8 +184,14 @@ void ReadCluster(Reader& reader, yyjson_val* cluster, ClusterAccess& access) {
     reader.AddFault(where, nullptr,
                     "insecure-skip-tls-verify and a certificate authority exclude each other");
   }
+  yyjson_val* const server = yyjson_obj_get(cluster, "server");
   if (const auto url = ParseServerUrl(access.server); !url) {
-    reader.AddFault(where + ".server", yyjson_obj_get(cluster, "server"), url.error().message());
+    reader.AddFault(where + ".server", server, url.error().message());
+  } else if (url->scheme != "https") {
+    reader.AddFault(where + ".server", server,
+                    "found " + Quoted(access.server, kQuotedBytesMax) +
+                        ", wanted https://HOST[:PORT][/PATH]: the API server is spoken to in "
+                        "HTTP/2 over TLS only");
   }
 }
 
@@ -258,6 +264,7 @@ void ReadUser(Reader& reader, yyjson_val* user, ClusterAccess& access) {
 }
 
 void ReadDocument(Reader& reader, yyjson_val* root, ClusterAccess& access) {
+  if (IsEmpty(root)) return reader.AddFault("", nullptr, "the file is empty");
   if (!yyjson_is_obj(root)) {
     return reader.AddFault("", root, "found " + Describe(root) + ", wanted an object");
   }

@@ -1,5 +1,5 @@
 // A kubeconfig: which API server, whom to trust, and who we are. What an agent cannot use (a login
-// by browser, acting as another user) is refused by name.
+// by browser, acting as another user, a server without TLS) is refused by name.
 //
 // Pure functions, on any thread; what a kubeconfig points to is read by who uses it.
 #pragma once
@@ -60,7 +60,8 @@ Result<ClusterAccess> ReadKubeconfig(std::string_view text, std::string_view pat
 // it behind for the next start.
 std::string WriteKubeconfig(const ClusterAccess& cluster, std::string_view certificate_path);
 
-// "https://HOST[:PORT][/PATH]" in its parts. A server without a scheme is one of https.
+// "https://HOST[:PORT][/PATH]" in its parts. A server without a scheme is one of https. That of a
+// kubeconfig must be; http:// is for proxies, and for servers of tests.
 struct ServerUrl {
   std::string scheme;  // "https" or "http"
   std::string host;    // without brackets

@@ -70,8 +70,8 @@ void HttpListWatch::OnServerBack() {
 void HttpListWatch::OnTimer() {
   if (stage_ == Stage::kPaused) return Begin();
   const Error late(ErrorCode::kUnavailable, "no answer to the watch in time");
-  const std::optional<Error>& unreachable = transport_.contact().unreachable();
-  Trouble(unreachable ? unreachable->With(late.message()) : late);
+  const std::optional<Error> obstacle = transport_.Obstacle(ApiLane::kWatches);
+  Trouble(obstacle ? obstacle->With(late.message()) : late);
 }
 
 void HttpListWatch::Begin() {
@@ -293,7 +293,12 @@ void HttpListWatch::OnPageEnd() {
   Pause(Duration::zero());
 }
 
+bool HttpListWatch::HeldFor(Duration time) const {
+  return stage_ == Stage::kWatching && loop_.Now() - began_at_ >= time;
+}
+
 void HttpListWatch::OnWatchEnd() {
+  if (HeldFor(options_.relist_period)) expirations_ = 0;
   if (const Status whole = watch_frames_->Finish(); !whole) return Trouble(whole.error());
   const bool too_short = loop_.Now() - began_at_ < options_.watch_time_least && !brought_news_;
   if (stage_ == Stage::kInitial || too_short) {
@@ -305,6 +310,7 @@ void HttpListWatch::OnWatchEnd() {
 
 void HttpListWatch::OnRefused(const ApiFailure& failure) {
   const Error error = ToError(failure, sync::ApiVerb::kGet);
+  if (HeldFor(options_.relist_period)) expirations_ = 0;
   if (stage_ == Stage::kInitial && (failure.http_status == 400 || failure.http_status == 422)) {
     initial_events_ = false;  // an older server: it says so in this way
     return Pause(Duration::zero());
@@ -324,6 +330,7 @@ void HttpListWatch::OnRefused(const ApiFailure& failure) {
 }
 
 void HttpListWatch::OnFailed(const Error& reason) {
+  if (HeldFor(options_.relist_period)) expirations_ = 0;
   // We have broken it ourselves, for a connection with new credentials: that is no trouble.
   if (renewals_ != transport_.renewals()) return Pause(Duration::zero());
   Trouble(reason);
@@ -340,21 +347,24 @@ void HttpListWatch::ListAgain() {
   continue_token_.clear();
 }
 
-// An everyday thing, as after a restart of the server, and nothing to tell: only that the list does
-// not help is trouble.
+// An everyday thing, as after a restart of the server, and nothing to tell, also where it restarts
+// twice: only that lists do not help is trouble.
 void HttpListWatch::Expired(const Error& reason) {
-  const TimePoint now = loop_.Now();
-  if (now < relist_not_before_) return Trouble(reason);
-  relist_not_before_ = After(now, options_.relist_period);
-  Pause(Duration::zero());
+  ++expirations_;
+  if (expirations_ == 1) return Pause(Duration::zero());
+  if (expirations_ == 2) return Pause(NextPause());
+  Trouble(reason);
+}
+
+Duration HttpListWatch::NextPause() {
+  if (HeldFor(options_.backoff_reset)) backoff_ = {};
+  const Duration next = random_.Jitter(std::max(backoff_, options_.backoff_min), 1.0);
+  backoff_ = std::min(2 * std::max(backoff_, options_.backoff_min), options_.backoff_max);
+  return next;
 }
 
 void HttpListWatch::Trouble(const Error& reason, Duration pause_min) {
-  const bool held = stage_ == Stage::kWatching && loop_.Now() - began_at_ >= options_.backoff_reset;
-  if (held) backoff_ = {};
-  const Duration next = random_.Jitter(std::max(backoff_, options_.backoff_min), 1.0);
-  backoff_ = std::min(2 * std::max(backoff_, options_.backoff_min), options_.backoff_max);
-  Pause(std::max(next, pause_min));
+  Pause(std::max(NextPause(), pause_min));
   troubled_ = true;
   user_.OnTrouble(reason);
 }

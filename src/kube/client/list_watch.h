@@ -42,8 +42,8 @@ struct ListWatchOptions {
   Duration backoff_max = Seconds(30);
   // When the server is back after it was away, pauses end within this, spread by chance.
   Duration wake_spread = Seconds(1);
-  // A version that is too old leads to a new list at once, but no more often than this: a server
-  // that calls every version too old must not be asked in a tight loop.
+  // A version that is too old leads to a new list: at once, then after a pause, and is trouble to
+  // tell when it comes again. A watch that held for so long makes the next one the first again.
   Duration relist_period = Seconds(30);
   // A watch that held for so long makes the next pause a short one again.
   Duration backoff_reset = Minutes(2);
@@ -94,6 +94,9 @@ class HttpListWatch final : public sync::ListWatch, private net::HttpClientCall 
   void Unusable(const Error& reason);
   void ListAgain();
   void Pause(Duration pause);
+  Duration NextPause();
+  // The present watch has stood for so long.
+  bool HeldFor(Duration time) const;
   // The server is back after it was away.
   void OnServerBack();
 
@@ -113,8 +116,8 @@ class HttpListWatch final : public sync::ListWatch, private net::HttpClientCall 
   bool initial_events_;         // the server can do them, as far as we know
   std::string continue_token_;  // of the next page
   Duration backoff_{};
-  TimePoint resume_at_;  // of a pause
-  TimePoint relist_not_before_ = TimePoint::min();
+  TimePoint resume_at_;        // of a pause
+  uint32_t expirations_ = 0;   // of versions, in a row
   uint64_t subscription_ = 0;  // to the server's return
   TimePoint began_at_;         // the present request
   uint64_t renewals_ = 0;      // of the transport, then

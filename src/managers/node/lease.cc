@@ -125,7 +125,7 @@ void LeaseRenewer::OnFetched(Result<Lease> lease) {
     return Renew();
   }
   if (lease.error().code() != ErrorCode::kNotFound) {
-    return Pause(lease.error().With("get lease"));
+    return Pause(lease.error().With("get lease"), stage_since_);
   }
   lease_.reset();
   FetchOwner(OwnerFor::kCreation);
@@ -148,7 +148,7 @@ void LeaseRenewer::OnOwner(OwnerFor purpose, Result<std::string> uid) {
   if (purpose == OwnerFor::kCreation) {
     if (uid) return Create(*uid);
     // A lease without its node would outlive it. At a first start there will be one in a moment.
-    return Pause(uid.error().With("get node for owner of lease"));
+    return Pause(uid.error().With("get node for owner of lease"), stage_since_);
   }
   if (!uid) return OnRenewalFailed(uid.error().With("get node for owner of lease"));
   auto* owner = lease_->mutable_metadata()->add_ownerreferences();
@@ -177,13 +177,13 @@ void LeaseRenewer::Create(const std::string& owner_uid) {
 }
 
 void LeaseRenewer::OnCreated(Result<Lease> lease) {
-  if (!lease) return Pause(lease.error().With("create lease"));
+  if (!lease) return Pause(lease.error().With("create lease"), stage_since_);
   lease_ = std::make_unique<Lease>(std::move(*lease));
   renewed_at_ = loop_.Now();
   Rest();
 }
 
-void LeaseRenewer::Pause(const Error& error) {
+void LeaseRenewer::Pause(const Error& error, TimePoint asked_at) {
   pause_ = std::min(2 * pause_, kPauseMax);
   const bool before_the_node = error.code() == ErrorCode::kNotFound && renewed_at_ == TimePoint{};
   if (before_the_node && pause_ < kPauseMax) {
@@ -192,7 +192,7 @@ void LeaseRenewer::Pause(const Error& error) {
     log_.Error(error, "Failed to ensure lease exists, will retry", KV("interval", pause_));
   }
   Enter(Stage::kPausing);
-  timer_ = loop_.Arm(After(loop_.Now(), pause_), [this] { Fetch(); });
+  timer_ = loop_.Arm(std::max(loop_.Now(), After(asked_at, pause_)), [this] { Fetch(); });
 }
 
 LeaseRenewer::Lease LeaseRenewer::Stamped(const Lease& base) const {

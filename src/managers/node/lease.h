@@ -9,8 +9,12 @@
 //                                          | there is none
 //                                          v
 //                                    fetching owner --> creating --> resting
-//   fetching, fetching owner and creating, when they fail --> pausing (200 ms, twice as long each
-//   time, 7 s at most) --> fetching
+//   fetching, fetching owner and creating, when they fail --> pausing (until 200 ms after it was
+//   asked, twice as long each time, 7 s at most) --> fetching
+//
+// The pause is counted from the question: one that waited in vain for a server that is away is
+// followed by the next at once, which is there to be answered first when the server is back. How
+// often is connected meanwhile is the client's affair.
 //
 // Upstream waits a whole round for a node that is not there yet, so that a new node has no lease
 // for ten seconds; here it has one as soon as it is registered.
@@ -90,7 +94,8 @@ class LeaseRenewer {
   void OnOwner(OwnerFor purpose, Result<std::string> uid);
   void Create(const std::string& owner_uid);
   void OnCreated(Result<Lease> lease);
-  void Pause(const Error& error);
+  // `asked_at`: the request that failed with it.
+  void Pause(const Error& error, TimePoint asked_at);
 
   Lease Stamped(const Lease& base) const;
   Context MakeContext() const;

@@ -214,7 +214,9 @@ void FileSource::EndBroken(const Error& reason) {
 
 void FileSource::Tell(const ManifestFiles::Outcome& outcome) {
   for (const ManifestFiles::Trouble& trouble : outcome.troubles) {
-    if (trouble.reason) {
+    if (trouble.reason && trouble.pod_counts) {
+      user_.OnPartIgnored(kFile, trouble.path, *trouble.reason);
+    } else if (trouble.reason) {
       user_.OnTrouble(kFile, trouble.path, *trouble.reason);
     } else {
       user_.OnTroubleOver(kFile, trouble.path);

@@ -126,6 +126,7 @@ void HttpSource::OnBody(const std::string& body) {
   if (body_hash_ == hash) return End(body_trouble_);
   body_hash_ = hash;
   body_trouble_.reset();
+  body_used_ = false;
   ++stats_.decodes;
   const reactor::ActivityScope scope(loop_.activity(), "read manifest");
   Result<Manifest> manifest =
@@ -133,6 +134,7 @@ void HttpSource::OnBody(const std::string& body) {
                      {.kind = kube::StaticPodOrigin::Kind::kUrl, .location = options_.url});
   if (manifest) {
     body_trouble_ = std::move(manifest->ignored);
+    body_used_ = true;
     user_.OnPods(kHttp, std::move(manifest->pods));
   } else {
     body_trouble_ = manifest.error();
@@ -144,6 +146,9 @@ void HttpSource::End(std::optional<Error> trouble) {
   timer_ = loop_.Arm(After(loop_.Now(), options_.check_period), [this] { Poll(); });
   if (trouble_ == trouble) return;
   trouble_ = std::move(trouble);
+  if (trouble_ && trouble_ == body_trouble_ && body_used_) {
+    return user_.OnPartIgnored(kHttp, where_, *trouble_);
+  }
   if (trouble_) return user_.OnTrouble(kHttp, where_, *trouble_);
   user_.OnTroubleOver(kHttp, where_);
 }

@@ -76,6 +76,7 @@ class HttpSource final : public sync::PodSource {
   int redirects_ = 0;
   std::optional<uint64_t> body_hash_;  // of the last body that was decoded
   std::optional<Error> body_trouble_;  // what it had
+  bool body_used_ = false;             // all the same
   std::optional<Error> trouble_;       // as told
   HttpSourceStats stats_;
   reactor::TimerId timer_;

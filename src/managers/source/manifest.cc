@@ -1,5 +1,6 @@
 #include "managers/source/manifest.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -13,6 +14,8 @@
 
 namespace denselet::managers {
 namespace {
+
+constexpr size_t kExtrasTold = 10;
 
 Error Invalid(std::string message) { return Error(ErrorCode::kInvalid, std::move(message)); }
 
@@ -37,10 +40,11 @@ Result<Text> ToJson(std::string_view original) {
   return text;
 }
 
-// Decoding from the JSON spares reading YAML twice; only faults are worth it, for their lines.
+// Decoding from the JSON spares reading YAML twice; only faults and extras are worth it, for their
+// lines.
 kube::DecodeReport Decode(const Text& text, google::protobuf::Message& into) {
   kube::DecodeReport report = kube::DecodeJson(text.json(), into);
-  if (report.ok() || text.is_json) return report;
+  if ((report.ok() && report.extras.empty()) || text.is_json) return report;
   kube::DecodeReport with_lines = kube::DecodeYaml(text.original, into);
   if (with_lines.type.kind.empty()) with_lines.type = report.type;
   return with_lines;
@@ -72,10 +76,23 @@ Result<kube::PodRef> Finish(kube::core::Pod& pod, const Text& text, std::optiona
 }
 
 // Upstream reads no more either, but says nothing.
-std::optional<Error> IgnoredIn(const Text& text) {
-  if (text.second_line == 0) return std::nullopt;
-  return Invalid("only the first YAML document is read; what begins on line " +
-                 std::to_string(text.second_line) + " is ignored");
+std::optional<Error> IgnoredIn(const Text& text, const kube::DecodeReport& report) {
+  std::string ignored;
+  const auto add = [&ignored](const std::string& what) {
+    ignored += (ignored.empty() ? "" : "; ") + what;
+  };
+  for (size_t i = 0; i < std::min(report.extras.size(), kExtrasTold); ++i) {
+    add(kube::ToString(report.extras[i]) + ", ignored");
+  }
+  const size_t untold =
+      report.extras.size() - std::min(report.extras.size(), kExtrasTold) + report.further_extras;
+  if (untold > 0) add("and " + std::to_string(untold) + " more like these");
+  if (text.second_line != 0) {
+    add("only the first YAML document is read; what begins on line " +
+        std::to_string(text.second_line) + " is ignored");
+  }
+  if (ignored.empty()) return std::nullopt;
+  return Invalid(std::move(ignored));
 }
 
 Result<Manifest> DecodeList(const Text& text, std::string_view node_name,
@@ -83,7 +100,7 @@ Result<Manifest> DecodeList(const Text& text, std::string_view node_name,
   kube::core::PodList list;
   const kube::DecodeReport report = Decode(text, list);
   if (const Status status = report.ToStatus(); !status) return status.error();
-  Manifest manifest{.pods = {}, .ignored = IgnoredIn(text)};
+  Manifest manifest{.pods = {}, .ignored = IgnoredIn(text, report)};
   for (int i = 0; i < list.items_size(); ++i) {
     const auto item = static_cast<size_t>(i);
     auto pod = Finish(*list.mutable_items(i), text, item, node_name, origin);
@@ -114,7 +131,7 @@ Result<Manifest> DecodeManifest(std::string_view original, ManifestForm form,
   if (!is_v1 || report.type.kind != "Pod") return NotAPod(report.type, form);
   auto finished = Finish(pod, *text, std::nullopt, node_name, origin);
   if (!finished) return finished.error();
-  return Manifest{.pods = {*std::move(finished)}, .ignored = IgnoredIn(*text)};
+  return Manifest{.pods = {*std::move(finished)}, .ignored = IgnoredIn(*text, report)};
 }
 
 }  // namespace denselet::managers

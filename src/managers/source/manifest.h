@@ -28,12 +28,14 @@ bool LooksLikeJson(std::string_view text);
 
 struct Manifest {
   std::vector<kube::PodRef> pods = {};
-  // What is in it besides, and nobody reads: a second YAML document.
+  // What is in it besides, and nobody reads: a second YAML document, fields that a pod does not
+  // have, the first of fields that come twice.
   std::optional<Error> ignored = {};
 };
 
-// JSON or YAML; fields that a pod does not have are ignored, as upstream does. kInvalid names every
-// fault, with its line.
+// JSON or YAML; fields that a pod does not have are ignored, as upstream does (it decodes with the
+// universal decoder, which is not strict, and says nothing). kInvalid names every fault, with its
+// line.
 Result<Manifest> DecodeManifest(std::string_view text, ManifestForm form,
                                 std::string_view node_name, const kube::StaticPodOrigin& origin);
 

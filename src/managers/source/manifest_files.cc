@@ -14,8 +14,8 @@ namespace {
 constexpr size_t kQuotedBytesMax = 300;
 
 Error SamePodAs(const std::string& path) {
-  return Error(ErrorCode::kAlreadyExists,
-               "has the same pod as " + Quoted(path, kQuotedBytesMax) + ", which counts");
+  return Error(ErrorCode::kAlreadyExists, "has the same pod as " + Quoted(path, kQuotedBytesMax) +
+                                              ", which counts because its name comes last");
 }
 
 }  // namespace
@@ -97,7 +97,7 @@ void ManifestFiles::DropGone(Outcome& outcome) {
       ++it;
       continue;
     }
-    if (it->second.told) outcome.troubles.push_back({it->first, std::nullopt});
+    if (it->second.told) outcome.troubles.push_back({it->first, std::nullopt, false});
     it = files_.erase(it);
   }
 }
@@ -164,15 +164,22 @@ ManifestFiles::Outcome ManifestFiles::EndScan(TimePoint now) {
     if (left_out) trouble = duplicate->second;
     if (file.told == trouble) continue;
     file.told = trouble;
-    if (left_out) outcome.left_out.push_back({file.pod, duplicate->second});
-    outcome.troubles.push_back({path, std::move(trouble)});
+    if (left_out) {
+      const Error& reason = duplicate->second;
+      outcome.left_out.push_back(
+          {file.pod, Error(reason.code(), Quoted(path, kQuotedBytesMax) + " " + reason.message())});
+    }
+    const bool pod_counts = !left_out && trouble && trouble == file.ignored;
+    outcome.troubles.push_back({path, std::move(trouble), pod_counts});
   }
   for (const auto& [uid, pod] : pods_) {
     if (!winners.contains(uid)) outcome.gone.push_back(uid);
   }
   for (const auto& [uid, pod] : winners) {
     const auto before = pods_.find(uid);
-    if (before == pods_.end() || before->second != pod) outcome.changed.push_back(pod);
+    // The same from another file, with a uid of its own, is no news.
+    const bool same = before != pods_.end() && before->second->wire() == pod->wire();
+    if (!same) outcome.changed.push_back(pod);
   }
   pods_ = std::move(winners);
   return outcome;

@@ -8,7 +8,16 @@
 // A file that turns bad keeps its last good pod for a while (as upstream's pod stays until the next
 // look at the whole folder), so that one which is being written or edited in place does not kill
 // it; after that it has none. One that cannot be read at all keeps its pod: nobody knows what is in
-// it. Of two files with the same pod the last by name counts, as upstream has it after a restart.
+// it.
+//
+// Of two files with a pod of one name the last by name counts, whichever came first: upstream lists
+// the folder in the order of names into a store by namespace and name, where the last stays. As the
+// path is part of a pod's uid (unless the manifest sets one), a copy under a later name is another
+// pod, and takes the place of the one that runs, there as here. Between two looks at the folder
+// upstream takes whatever it hears of last: a copy under an earlier name restarts the pod there
+// twice, and here not at all. To let the one that runs stay would only put the restart off until
+// the agent's next start, when nobody knows which it was. Upstream says nothing; here each file
+// that does not count is told, with the one that does.
 //
 // A pure class, of FileSource.
 #pragma once
@@ -74,6 +83,7 @@ class ManifestFiles {
   struct Trouble {
     std::string path;
     std::optional<Error> reason;  // none: it is over
+    bool pod_counts = false;      // only a part of the file is ignored
   };
   // A pod that does not count, because of another file's.
   struct LeftOut {

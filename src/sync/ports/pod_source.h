@@ -33,6 +33,10 @@ class PodSourceUser {
   // Something is wrong at a place: a file, the URL, an object of the API server. Stays so until it
   // is told to be over, or to be something else. Other places are not concerned.
   virtual void OnTrouble(SourceKind source, const std::string& where, const Error& reason) = 0;
+  // Trouble of a kind that costs no pod: a part of what is at the place is not read.
+  virtual void OnPartIgnored(SourceKind source, const std::string& where, const Error& reason) {
+    OnTrouble(source, where, reason);
+  }
   virtual void OnTroubleOver(SourceKind source, const std::string& where) = 0;
 
  protected:

@@ -72,8 +72,20 @@ void PodSources::OnPodLeftOut(SourceKind source, const kube::PodRef& pod, const 
   user_.OnPodRefused(source, {.pod = pod, .reason = reason});
 }
 
-// A source tells as often as it tries; the log hears of it when it is news.
 void PodSources::OnTrouble(SourceKind source, const std::string& where, const Error& reason) {
+  if (!KeepTrouble(source, where, reason)) return;
+  log_.Error(reason, "Could not use what a pod source has", KV("source", SourceName(source)),
+             KV("path", where));
+}
+
+void PodSources::OnPartIgnored(SourceKind source, const std::string& where, const Error& reason) {
+  if (!KeepTrouble(source, where, reason)) return;
+  log_.Warning("Ignored a part of what a pod source has", Err(reason),
+               KV("source", SourceName(source)), KV("path", where));
+}
+
+// A source tells as often as it tries; the log hears of it when it is news, which it says.
+bool PodSources::KeepTrouble(SourceKind source, const std::string& where, const Error& reason) {
   const std::pair place(source, where);
   auto found = troubles_.find(place);
   if (found != troubles_.end()) {
@@ -84,9 +96,7 @@ void PodSources::OnTrouble(SourceKind source, const std::string& where, const Er
     ++not_kept_;
   }
   const bool kept = found != troubles_.end();
-  if (kept && !found->second.told.IsNews(loop_.Now(), reason.message())) return;
-  log_.Error(reason, "Could not use what a pod source has", KV("source", SourceName(source)),
-             KV("path", where));
+  return !kept || found->second.told.IsNews(loop_.Now(), reason.message());
 }
 
 void PodSources::OnTroubleOver(SourceKind source, const std::string& where) {

@@ -78,10 +78,12 @@ class PodSources final : public PodSourceUser, public SourceReadiness {
   void OnPodGone(SourceKind source, std::string_view uid) override;
   void OnPodLeftOut(SourceKind source, const kube::PodRef& pod, const Error& reason) override;
   void OnTrouble(SourceKind source, const std::string& where, const Error& reason) override;
+  void OnPartIgnored(SourceKind source, const std::string& where, const Error& reason) override;
   void OnTroubleOver(SourceKind source, const std::string& where) override;
 
  private:
   void Tell(SourceKind source, const PodMerge& merge);
+  bool KeepTrouble(SourceKind source, const std::string& where, const Error& reason);
   void OnLate();
 
   reactor::Loop& loop_;

@@ -408,7 +408,9 @@ TEST_F(NodeSideTest, APodInTwoFilesIsToldAsAnEventOfTheOneThatDoesNotCount) {
   ASSERT_EQ(side_->pods().pods().size(), 1u);
   const std::string told = Told()["FailedValidation"];
   EXPECT_TRUE(told.starts_with("twice-n1: Error validating pod twice-n1_default(")) << told;
-  EXPECT_TRUE(told.ends_with(") from file due to duplicate pod name \"twice-n1\", ignoring"))
+  EXPECT_TRUE(told.ends_with(
+      ") from file due to duplicate pod name \"twice-n1\" (\"/m/a.yaml\" has the same pod as "
+      "\"/m/b.yaml\", which counts because its name comes last), ignoring"))
       << told;
 }
 

@@ -33,7 +33,7 @@ class ServerAccessTest : public testing::Test, private ServerAccessUser {
   void Write(const std::string& path, const std::string& user) {
     const std::string text =
         "apiVersion: v1\nkind: Config\ncurrent-context: c\n"
-        "clusters: [{name: c, cluster: {server: 'http://127.0.0.1:6443'}}]\n"
+        "clusters: [{name: c, cluster: {server: 'https://127.0.0.1:6443'}}]\n"
         "contexts: [{name: c, context: {cluster: c, user: u}}]\nusers: [{name: u, user: {" +
         user + "}}]\n";
     EXPECT_TRUE(disk_.ReplaceFile(path, text, 0600, reactor::Durability::kSynced, {}));

@@ -143,6 +143,21 @@ TEST_P(ApiConnectionTest, ATokenThatIsRefusedIsToldAsSuchWithTheKubeconfig) {
   const std::string lines = sink_.Take();
   EXPECT_THAT(lines, HasSubstr("The API server refused our credentials"));
   EXPECT_THAT(lines, HasSubstr("kubeconfig=\"/etc/bootstrap.conf\""));
+  EXPECT_THAT(lines, HasSubstr("it was sent the token of \\\"/etc/bootstrap.conf\\\""));
+  connection_.reset();
+}
+
+TEST_P(ApiConnectionTest, AHealthThatNobodyTellsHasTheCauseInIt) {
+  Listen();
+  access_.server = ListenerUrl();
+  listener_.reset();
+  ASSERT_TRUE(Connect());
+  ASSERT_TRUE(
+      RunUntil([&] { return connection_->transport().contact().unreachable().has_value(); }));
+  clock_.Advance(Seconds(30));
+  ASSERT_TRUE(RunUntil([&] { return health_.has_value(); }));
+  ASSERT_FALSE(*health_);
+  EXPECT_THAT(health_->error().message(), HasSubstr("Connection refused"));
   connection_.reset();
 }
 

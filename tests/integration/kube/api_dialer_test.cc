@@ -114,13 +114,19 @@ TEST_P(ApiDialerTest, WhatIsSpokenMustBeHttp2) {
   const auto good = ListenTls(server_, {"h2"});
   addresses_ = {good->listener->address()};
   EXPECT_TRUE(Dial(Options("https://localhost"), &client));
-  const auto silent = ListenTls(server_, {});
-  addresses_ = {silent->listener->address()};
-  const Answer unsupported = Dial(Options("https://localhost"), &client);
-  ASSERT_FALSE(unsupported);
-  EXPECT_EQ(unsupported.error().code(), ErrorCode::kUnsupported);
-  EXPECT_EQ(unsupported.error().message(),
-            addresses_[0].ToString() + " does not speak HTTP/2, which is needed");
+  // One that chooses nothing, and one that refuses what it is offered.
+  for (const std::vector<std::string>& protocols :
+       {std::vector<std::string>{}, std::vector<std::string>{"http/1.1"}}) {
+    const auto other = ListenTls(server_, protocols);
+    addresses_ = {other->listener->address()};
+    const Answer unsupported = Dial(Options("https://localhost"), &client);
+    ASSERT_FALSE(unsupported);
+    EXPECT_EQ(unsupported.error().code(), ErrorCode::kUnsupported);
+    EXPECT_EQ(unsupported.error().message(),
+              addresses_[0].ToString() +
+                  " does not speak HTTP/2, which is needed: it, or a gateway in front of the API "
+                  "server, offers no \"h2\" over TLS (ALPN)");
+  }
 }
 
 TEST_P(ApiDialerTest, TheNameInTheCertificateIsThatOfTheHostUnlessGiven) {

@@ -111,15 +111,19 @@ TEST_P(RpcLimitsTest, HungCallsHoldUpNobodyElse) {
 
 TEST_P(RpcLimitsTest, TheBreakerOpensWhenNobodyIsThereAndClosesWhenSomebodyIs) {
   Connect();
+  std::string words;
   for (uint32_t i = 0; i < BreakerOptions{}.failures_to_open; ++i) {
     EXPECT_EQ(endpoint_->breaker().state, BreakerState::kClosed);
-    EXPECT_EQ(Ask(kRead, "answer 1").code(), ErrorCode::kUnavailable);
+    const Ending failed = Ask(kRead, "answer 1");
+    EXPECT_EQ(failed.code(), ErrorCode::kUnavailable);
+    words = failed.result->error().message();
   }
   EXPECT_EQ(endpoint_->breaker().state, BreakerState::kOpen);
   EXPECT_EQ(metrics_.Gauge(RpcMetric::kBreaker, "test").value(), 1);
   const Ending refused = Ask(kWrite, "answer 2");
   EXPECT_EQ(refused.code(), ErrorCode::kUnavailable);
-  EXPECT_EQ(refused.result->error().message(), "write: nobody serves on unix://" + socket_path_);
+  EXPECT_NE(words.find(socket_path_), std::string::npos) << words;
+  EXPECT_EQ(refused.result->error().message(), words) << "one absence in two wordings";
   StartServer();
   endpoint_->TryConnectNow();
   ASSERT_TRUE(RunUntil([&] { return Ask(kRead, "answer 3").ok(); }));

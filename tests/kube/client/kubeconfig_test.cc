@@ -122,6 +122,19 @@ TEST(Kubeconfig, WhatIsWrongIsSaidWithItsPlace) {
             std::string::npos);
 }
 
+TEST(Kubeconfig, AServerWithoutTlsIsRefusedWithWhatIsAllowed) {
+  EXPECT_EQ(FaultOf(With("{server: 'http://127.0.0.1:8001'}", "{}")),
+            "kubeconfig \"/etc/k/config\": line 6: cluster.server: found "
+            "\"http://127.0.0.1:8001\", wanted https://HOST[:PORT][/PATH]: the API server is "
+            "spoken to in HTTP/2 over TLS only");
+}
+
+TEST(Kubeconfig, AnEmptyOneIsCalledEmpty) {
+  for (const char* text : {"", "\n", "# nothing\n", "---\n", "{}", "\"\""}) {
+    EXPECT_EQ(FaultOf(text), "kubeconfig \"/etc/k/config\": the file is empty") << text;
+  }
+}
+
 std::string FaultOfExec(const std::string& more, const std::string& version = "v1") {
   return FaultOf(With("{server: 'https://a'}", "{exec: {apiVersion: client.authentication.k8s.io/" +
                                                    version + ", command: x, " + more + "}}"));

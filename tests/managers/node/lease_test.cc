@@ -188,6 +188,19 @@ TEST_F(LeaseTest, AServerThatIsAwayIsAskedLessAndLess) {
   EXPECT_GT(lease_.renewed_at(), back);
 }
 
+TEST_F(LeaseTest, AServerThatDoesNotAnswerIsAskedAgainAtOnceWhenTheTimeIsUp) {
+  PutNode();
+  Start();
+  RunFor(Seconds(1));
+  api_.fate = [](const sync::ApiRequest&) { return Hang(); };
+  RunFor(Minutes(5));
+  const std::vector<TimePoint> gets = TimesOf(ApiVerb::kGet);
+  ASSERT_GE(gets.size(), 20);
+  for (size_t i = 2; i < gets.size(); ++i) {
+    EXPECT_LE(gets[i] - gets[i - 1], Milliseconds(10'005)) << "a pause in which nobody asks";
+  }
+}
+
 TEST_F(LeaseTest, RefusedRenewalsDoNotSpin) {
   PutNode();
   Start();

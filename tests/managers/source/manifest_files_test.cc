@@ -138,7 +138,9 @@ TEST_F(ManifestFilesTest, OfTwoFilesWithOnePodTheLastCounts) {
   EXPECT_EQ(outcome.troubles[1].path, "c");
   ASSERT_EQ(outcome.left_out.size(), 2u);
   EXPECT_EQ(outcome.left_out[0].pod->hot().uid, "1");
-  EXPECT_EQ(outcome.left_out[0].reason.code(), ErrorCode::kAlreadyExists);
+  EXPECT_EQ(outcome.left_out[0].reason,
+            Error(ErrorCode::kAlreadyExists,
+                  "\"a\" has the same pod as \"b\", which counts because its name comes last"));
   // Once.
   EXPECT_THAT(Scan({{"a", "x 1"}, {"b", "x 2"}, {"c", "z 3"}, {"d", "q 3"}}).left_out, IsEmpty());
   outcome = Scan({{"a", "x 1"}, {"c", "z 3"}});
@@ -146,11 +148,38 @@ TEST_F(ManifestFilesTest, OfTwoFilesWithOnePodTheLastCounts) {
   EXPECT_EQ(outcome.troubles.size(), 2u);
 }
 
+TEST_F(ManifestFilesTest, ACopyUnderAnEarlierNameOrWithTheSameUidDisturbsNobody) {
+  (void)Settle({{"m", "x 5"}});
+  auto outcome = Settle({{"m", "x 5"}, {"a", "x 1"}});
+  EXPECT_THAT(outcome.gone, IsEmpty());
+  EXPECT_THAT(outcome.changed, IsEmpty());
+  ASSERT_EQ(outcome.troubles.size(), 1u);
+  EXPECT_EQ(outcome.troubles[0].path, "a");
+  // Its manifest says which uid it has, so that it is the same pod.
+  outcome = Settle({{"m", "x 5"}, {"z", "x 5"}});
+  EXPECT_THAT(outcome.gone, IsEmpty());
+  EXPECT_THAT(outcome.changed, IsEmpty());
+  EXPECT_EQ(outcome.left_out.size(), 1u);
+}
+
+// As upstream: the path is part of the uid.
+TEST_F(ManifestFilesTest, ACopyUnderALaterNameTakesThePlaceOfThePodAndBothFilesAreNamed) {
+  (void)Settle({{"m", "x 5"}});
+  const auto outcome = Settle({{"m", "x 5"}, {"z", "x 9"}});
+  EXPECT_THAT(outcome.gone, ElementsAre("5"));
+  EXPECT_THAT(Uids(), ElementsAre("9"));
+  ASSERT_EQ(outcome.troubles.size(), 1u);
+  EXPECT_EQ(outcome.troubles[0].path, "m");
+  EXPECT_EQ(outcome.troubles[0].reason->message(),
+            "has the same pod as \"z\", which counts because its name comes last");
+}
+
 TEST_F(ManifestFilesTest, WhatIsIgnoredInAGoodFileIsReportedAndItsPodCounts) {
   auto outcome = Settle({{"a", "+x 1"}});
   EXPECT_THAT(Uids(), ElementsAre("1"));
   ASSERT_EQ(outcome.troubles.size(), 1u);
   EXPECT_EQ(outcome.troubles[0].reason->message(), "line 7 is ignored");
+  EXPECT_TRUE(outcome.troubles[0].pod_counts);
   outcome = Settle({{"a", "x 1"}});
   ASSERT_EQ(outcome.troubles.size(), 1u);
   EXPECT_FALSE(outcome.troubles[0].reason);

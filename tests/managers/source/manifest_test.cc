@@ -80,17 +80,39 @@ TEST(Manifest, OfSeveralDocumentsTheFirstCounts) {
   EXPECT_EQ(pods->front()->hot().name, "a-node-1");
 }
 
+std::string IgnoredIn(const std::string& text, ManifestForm form = ManifestForm::kPod) {
+  const auto manifest =
+      DecodeManifest(text, form, "node-1", {.kind = Kind::kFile, .location = "/m/a.yaml"});
+  EXPECT_TRUE(manifest);
+  return manifest && manifest->ignored ? manifest->ignored->message() : "";
+}
+
 TEST(Manifest, ASecondDocumentIsTold) {
-  const auto ignored = [](const std::string& text) -> std::string {
-    const auto manifest = DecodeManifest(text, ManifestForm::kPod, "node-1",
-                                         {.kind = Kind::kFile, .location = "/m/a.yaml"});
-    EXPECT_TRUE(manifest);
-    return manifest && manifest->ignored ? manifest->ignored->message() : "";
-  };
-  EXPECT_EQ(ignored(PodYaml("a", "app:1") + "---\n" + PodYaml("b", "app:1")),
+  EXPECT_EQ(IgnoredIn(PodYaml("a", "app:1") + "---\n" + PodYaml("b", "app:1")),
             "only the first YAML document is read; what begins on line 9 is ignored");
-  EXPECT_EQ(ignored(PodYaml("a", "app:1")), "");
-  EXPECT_EQ(ignored(PodJson("a", "app:1")), "");
+  EXPECT_EQ(IgnoredIn(PodYaml("a", "app:1")), "");
+  EXPECT_EQ(IgnoredIn(PodJson("a", "app:1")), "");
+}
+
+TEST(Manifest, FieldsThatAPodDoesNotHaveAreToldWithTheirLines) {
+  const std::string pod =
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  hostnetwork: true\n"
+      "  containers:\n  - name: c\n    image: i\n    comand: [x]\n";
+  EXPECT_EQ(IgnoredIn(pod),
+            "line 5: spec.hostnetwork: unknown field, ignored; "
+            "line 9: spec.containers[0].comand: unknown field, ignored");
+  EXPECT_THAT(IgnoredIn(pod + "---\n" + pod), HasSubstr("ignored; only the first YAML document"));
+  const std::string json = R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","nmae":"b"},
+"spec":{"containers":[{"name":"c","image":"i"}],"nodename":"n"}})";
+  EXPECT_EQ(IgnoredIn(json),
+            "line 1: metadata.nmae: unknown field, ignored; "
+            "line 2: spec.nodename: unknown field, ignored");
+  EXPECT_THAT(IgnoredIn(R"({"apiVersion":"v1","kind":"PodList","items":[)" + json + "]}",
+                        ManifestForm::kPodOrList),
+              HasSubstr("items[0].spec.nodename: unknown field, ignored"));
+  std::string many = pod;
+  for (int i = 0; i < 20; ++i) many += "    x" + std::to_string(i) + ": 1\n";
+  EXPECT_THAT(IgnoredIn(many), HasSubstr("; and 12 more like these"));
 }
 
 TEST(Manifest, AListIsForUrlsOnly) {

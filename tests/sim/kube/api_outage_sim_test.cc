@@ -208,12 +208,32 @@ TEST_F(ApiOutageSim, WhatAWatchBringsAndNobodyCanReadIsPassedByAList) {
   }
 }
 
+TEST_F(ApiOutageSim, AVersionThatIsTooOldTwiceIsNoTroubleYet) {
+  for (const uint64_t seed : sim::Seeds(10)) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Make(seed);
+    Follow(1);
+    ASSERT_TRUE(Run([&] { return AllLive(); }));
+    for (int i = 2; i <= 3; ++i) {
+      // As by a server that restarts, and once more soon after.
+      RunFor(Seconds(2));
+      pair_->model.Serve(CreateRequest(kube::kConfigMaps, MakeConfigMap(std::to_string(i))), {});
+      pair_->model.Compact(pair_->model.version());
+      pair_->server.EndWatches();
+      ASSERT_TRUE(Run([&] { return AllSynced(i); }, Seconds(5)));
+    }
+    EXPECT_GE(pair_->server.counters().expired_watches, 2u);
+    EXPECT_TRUE(users_[0]->troubles.empty()) << users_[0]->troubles[0];
+  }
+}
+
 TEST_F(ApiOutageSim, AServerThatCallsEveryVersionTooOldIsNotAskedInATightLoop) {
   Make(1);
   pair_->server.faults().watch_error = 1;
   Follow(1);
   RunFor(Minutes(10));
   EXPECT_LE(pair_->server.counters().requests, 60u);
+  EXPECT_THAT(users_[0]->troubles, Contains(HasSubstr("410")));
   pair_->server.faults() = {};
   EXPECT_TRUE(Run([&] { return AllLive(); }, Minutes(2)));
 }
@@ -237,6 +257,28 @@ TEST_F(ApiOutageSim, AnOutageIsToldAtOnceThenNowAndThenAndItsEndOnce) {
   ASSERT_TRUE(Run([&] { return AllLive(); }, Seconds(5)));
   EXPECT_EQ(Told("Connected to the API server"), 1);
   EXPECT_THAT(last_lines_, HasSubstr("away=\"15m"));
+}
+
+TEST_F(ApiOutageSim, AwayIsFromTheLastAnswerOnNotFromWhenItWasNoticed) {
+  Make(1);
+  bool answered = false;
+  const auto ask = [&] {
+    answered = false;
+    pair_->client->Send(Context{}.WithTimeout(Now(), Minutes(10)),
+                        RequestOf(ApiVerb::kGet, kube::kConfigMaps, {"default", "a"}),
+                        [&](const Result<sync::ApiObject>&) { answered = true; });
+  };
+  ask();
+  ASSERT_TRUE(Run([&] { return answered; }));
+  pair_->server.Crash();
+  RunFor(Minutes(4));  // nobody asks
+  ask();
+  RunFor(Seconds(20));
+  Told("");
+  pair_->server.Start(address_);
+  ASSERT_TRUE(Run([&] { return answered; }));
+  EXPECT_EQ(Told("Connected to the API server"), 1);
+  EXPECT_THAT(last_lines_, HasSubstr("away=\"4m"));
 }
 
 TEST_F(ApiOutageSim, CredentialsThatAreRefusedAreToldWithTheirKubeconfigAndTakenUpAgain) {
@@ -286,6 +328,19 @@ TEST_F(ApiOutageSim, AWatchWithoutAnswerSaysWhyTheServerCannotBeReached) {
   RunFor(Minutes(3));
   EXPECT_THAT(users_[0]->troubles,
               Contains(HasSubstr("no answer to the watch in time: connect to")));
+}
+
+TEST_F(ApiOutageSim, AWatchSaysWhyItHasNoConnectionAlsoWhereOthersHave) {
+  HttpApiPairOptions options;
+  options.dial_hangs = [](uint64_t dial) { return dial > 1; };
+  Make(1, options);
+  StartHeartbeat();
+  RunFor(Seconds(5));
+  Follow(1);
+  RunFor(Minutes(1));
+  ASSERT_FALSE(users_[0]->troubles.empty());
+  EXPECT_THAT(users_[0]->troubles[0],
+              HasSubstr("no answer to the watch in time: a connection was begun and neither made"));
 }
 
 TEST_F(ApiOutageSim, IdleConnectionsAreDroppedAndWatchesKeepTheirs) {

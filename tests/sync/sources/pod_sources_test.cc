@@ -104,6 +104,18 @@ TEST_F(PodSourcesTest, TroublesAreKeptUntilTheyAreOver) {
   EXPECT_THAT(sources_->Troubles(), IsEmpty());
 }
 
+TEST_F(PodSourcesTest, WhatIsIgnoredIsAWarningWithItsPlaceAndEndsAsTroubleDoes) {
+  Make({kFile});
+  sources_->OnPartIgnored(kFile, "/m/a.yaml", Error(ErrorCode::kInvalid, "line 3: spec.foo"));
+  ASSERT_EQ(sources_->Troubles().size(), 1u);
+  const std::string line = sink_.Take();
+  EXPECT_THAT(line, testing::StartsWith("W"));
+  EXPECT_THAT(line, testing::HasSubstr("/m/a.yaml"));
+  EXPECT_THAT(line, testing::HasSubstr("spec.foo"));
+  sources_->OnTroubleOver(kFile, "/m/a.yaml");
+  EXPECT_THAT(sources_->Troubles(), IsEmpty());
+}
+
 TEST_F(PodSourcesTest, ATroubleThatIsToldAgainAndAgainIsNotLoggedEachTime) {
   Make({kApi});
   const auto lines = [&] {

@@ -144,9 +144,28 @@ void ClientBootstrap::AskHealth() {
                        Then(&ClientBootstrap::OnHealth));
 }
 
+// In words for what it is: nobody there, nobody who knows us, or a server that is not well.
+void ClientBootstrap::TellUnhealthy(const Error& reason) {
+  if (!health_trouble_.IsNews(parts_.loop.Now(), reason.message())) return;
+  const LogPair kubeconfig = KV("kubeconfig", options_.bootstrap_kubeconfig_path);
+  if (reason.answered() && reason.code() == ErrorCode::kPermission) {
+    parts_.log.Error(reason, "The API server refused the bootstrap credentials", kubeconfig);
+  } else if (reason.answered()) {
+    parts_.log.Info("The API server did not say it is healthy", Err(reason), kubeconfig);
+  } else {
+    parts_.log.Error(reason, "The API server could not be asked for a client certificate",
+                     kubeconfig);
+  }
+}
+
 void ClientBootstrap::OnHealth(Result<Unit> health) {
-  if (health) return Request();
-  parts_.log.Info("The API server did not say it is healthy", Err(health.error()));
+  if (health) {
+    if (const auto lasted = health_trouble_.Over(parts_.loop.Now())) {
+      parts_.log.Info("The API server is healthy", KV("after", *lasted));
+    }
+    return Request();
+  }
+  TellUnhealthy(health.error());
   const TimePoint next =
       After(parts_.loop.Now(), parts_.random.Jitter(options_.health_period, 0.2));
   if (next < health_until_) {
@@ -176,7 +195,9 @@ void ClientBootstrap::Request() {
 }
 
 void ClientBootstrap::OnSigned(Result<std::string> certificate) {
-  if (!certificate) return Finish(certificate.error().With("bootstrap"));
+  if (!certificate) {
+    return Finish(certificate.error().With("bootstrap kubeconfig", bootstrap_.kubeconfig_path));
+  }
   stage_ = Stage::kStore;
   parts_.store.Store(FileContext(), *std::move(certificate), key_pem_,
                      Then(&ClientBootstrap::OnStored));

@@ -27,6 +27,7 @@
 
 #include "base/log.h"
 #include "base/random.h"
+#include "base/repeated_trouble.h"
 #include "kube/client/certificates/certificate_request.h"
 #include "kube/client/certificates/certificate_store.h"
 #include "kube/client/certificates/kubeconfig_check.h"
@@ -118,6 +119,7 @@ class ClientBootstrap {
   void OnKeyWritten(Result<Unit> written);
   void AskHealth();
   void OnHealth(Result<Unit> health);
+  void TellUnhealthy(const Error& reason);
   void Request();
   void OnSigned(Result<std::string> certificate);
   void OnStored(Result<StoredCertificate> stored);
@@ -144,6 +146,7 @@ class ClientBootstrap {
   ClientAccess result_;
   std::string key_pem_;
   TimePoint health_until_;
+  RepeatedTrouble health_trouble_;
   reactor::TimerId timer_;
   std::unique_ptr<BootstrapServer> server_;
   std::unique_ptr<CertificateRequest> request_;  // dies before the server

@@ -94,6 +94,7 @@ CertificateRequest::CertificateRequest(const CertificateRequestParts& parts,
 CertificateRequest::~CertificateRequest() {
   *self_ = nullptr;
   parts_.loop.Disarm(timer_);
+  parts_.loop.Disarm(reminder_);
 }
 
 Context CertificateRequest::CallContext() const {
@@ -168,7 +169,12 @@ void CertificateRequest::OnLooked(Result<ApiObject> answer) {
 void CertificateRequest::Wait(std::string uid) {
   stage_ = Stage::kWait;
   uid_ = std::move(uid);
-  timer_ = parts_.loop.Arm(After(parts_.loop.Now(), options_.wait_max), [this] {
+  waiting_since_ = parts_.loop.Now();
+  parts_.log.Info("Waiting for the certificate signing request to be approved and signed",
+                  KV("csr", name_), KV("signerName", purpose_.signer_name),
+                  KV("atMost", options_.wait_max));
+  ArmReminder(options_.reminder_min);
+  timer_ = parts_.loop.Arm(After(waiting_since_, options_.wait_max), [this] {
     Finish(Error(ErrorCode::kUnavailable,
                  "nobody signed it within " + FormatDuration(options_.wait_max))
                .With("certificate signing request", name_));
@@ -177,6 +183,24 @@ void CertificateRequest::Wait(std::string uid) {
   spec.resource = kCertificateSigningRequests;
   spec.field_selector = "metadata.name=" + name_;
   watch_ = parts_.api.Follow(std::move(spec), *this);
+}
+
+void CertificateRequest::ArmReminder(Duration pause) {
+  reminder_ = parts_.loop.Arm(After(parts_.loop.Now(), pause), [this, pause] {
+    Remind();
+    ArmReminder(std::min(2 * pause, options_.reminder_max));
+  });
+}
+
+void CertificateRequest::Remind() {
+  const Duration waited = parts_.loop.Now() - waiting_since_;
+  if (approval_told_) {
+    parts_.log.Info("The certificate signing request is approved, and still waits to be signed",
+                    KV("csr", name_), KV("waited", waited));
+  } else {
+    parts_.log.Info("The certificate signing request still waits for approval", KV("csr", name_),
+                    KV("waited", waited));
+  }
 }
 
 void CertificateRequest::OnObject(std::string_view wire) {
@@ -193,7 +217,7 @@ void CertificateRequest::OnObject(std::string_view wire) {
   const std::string& certificate = csr->status().certificate();
   if (certificate.empty()) {
     if (!std::exchange(approval_told_, true)) {
-      parts_.log.V(2).Info("Certificate signing request was approved", KV("csr", name_));
+      parts_.log.Info("Certificate signing request was approved", KV("csr", name_));
     }
     return;
   }
@@ -209,13 +233,22 @@ void CertificateRequest::OnGone(const ObjectRef&, std::string_view uid) {
 }
 
 void CertificateRequest::OnTrouble(const Error& reason) {
+  if (!watch_trouble_.IsNews(parts_.loop.Now(), reason.message())) return;
   parts_.log.Info("Could not watch certificate signing request", KV("csr", name_), Err(reason));
+}
+
+void CertificateRequest::OnGoingOn() {
+  if (const auto lasted = watch_trouble_.Over(parts_.loop.Now())) {
+    parts_.log.Info("Watch of the certificate signing request goes on", KV("csr", name_),
+                    KV("after", *lasted));
+  }
 }
 
 void CertificateRequest::Finish(Result<std::string> result) {
   if (stage_ == Stage::kDone) return;
   stage_ = Stage::kDone;
   parts_.loop.Disarm(timer_);
+  parts_.loop.Disarm(reminder_);
   watch_.reset();
   reactor::Done<std::string> done = std::move(done_);
   done(std::move(result));  // `this` may be gone

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/repeated_trouble.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "kube/client/certificates/csr.h"
@@ -46,6 +47,10 @@ struct CertificateRequestOptions {
   std::string name = {};
   Duration call_timeout = Minutes(1);
   Duration wait_max = Minutes(15);
+  // People are told what is waited for at once, and again after so long, doubled to the maximum:
+  // somebody may have to approve it by hand.
+  Duration reminder_min = Minutes(1);
+  Duration reminder_max = Minutes(10);
 };
 
 struct CertificateRequestParts {
@@ -78,12 +83,15 @@ class CertificateRequest final : private sync::ListWatchUser {
   void OnGone(const ObjectRef& object, std::string_view uid) override;
   void OnSynced() override {}
   void OnTrouble(const Error& reason) override;
+  void OnGoingOn() override;
 
   Status Begin();
   void OnCreated(Result<sync::ApiObject> answer);
   void Look();
   void OnLooked(Result<sync::ApiObject> answer);
   void Wait(std::string uid);
+  void ArmReminder(Duration pause);
+  void Remind();
   void Finish(Result<std::string> result);
   Context CallContext() const;
 
@@ -98,7 +106,10 @@ class CertificateRequest final : private sync::ListWatchUser {
   std::string name_;
   std::string uid_;
   bool approval_told_ = false;
+  TimePoint waiting_since_;
+  RepeatedTrouble watch_trouble_;
   reactor::TimerId timer_;
+  reactor::TimerId reminder_;
   std::unique_ptr<sync::ListWatch> watch_;
 };
 

@@ -56,11 +56,16 @@ Status CheckClientCertificate(const ClientCertificateText& text, WallTime now) {
 
 void LoadKubeconfig(reactor::FileSystem& files, const Context& context, std::string path,
                     reactor::Done<ClusterAccess> done) {
-  files.ReadFile(context, path, kKubeconfigBytesMax,
-                 [path, done = std::move(done)](Result<std::string> text) mutable {
-                   if (!text) return done(text.error());
-                   done(ReadKubeconfig(*text, path));
-                 });
+  files.ReadFile(
+      context, path, kKubeconfigBytesMax,
+      [path, done = std::move(done)](Result<std::string> text) mutable {
+        if (!text && text.error().code() == ErrorCode::kNotFound) {
+          return done(
+              Error(ErrorCode::kNotFound, "there is no such file").With("kubeconfig", path));
+        }
+        if (!text) return done(text.error().With("kubeconfig"));
+        done(ReadKubeconfig(*text, path));
+      });
 }
 
 void CheckKubeconfig(reactor::FileSystem& files, reactor::Loop& loop, Logger log,

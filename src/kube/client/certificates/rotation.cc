@@ -187,7 +187,8 @@ void CertificateRotation::OnStored(Result<StoredCertificate> stored) {
     return Fail(stored.error(), worth_keeping ? Next::kStore : Next::kRequest);
   }
   signed_.reset();
-  ++failures_;  // until it has proved to be good for a while
+  ++failures_;                             // until it has proved to be good for a while
+  (void)trouble_.Over(parts_.loop.Now());  // as the next line says
   parts_.log.Info("Certificate was rotated",
                   KV("expiration", FormatRfc3339(stored->info.not_after, 0)));
   Use(stored->info);
@@ -196,7 +197,9 @@ void CertificateRotation::OnStored(Result<StoredCertificate> stored) {
 // ---- when it does not work
 
 void CertificateRotation::Fail(const Error& error, Next next) {
-  parts_.log.Error(error, "Could not renew certificate");
+  if (trouble_.IsNews(parts_.loop.Now(), error.message())) {
+    parts_.log.Error(error, "Could not renew certificate");
+  }
   user_.OnRenewError(error);
   Pause(next);
 }

@@ -23,6 +23,7 @@
 
 #include "base/log.h"
 #include "base/random.h"
+#include "base/repeated_trouble.h"
 #include "base/time.h"
 #include "kube/client/certificates/certificate_request.h"
 #include "kube/client/certificates/certificate_store.h"
@@ -131,6 +132,7 @@ class CertificateRotation {
   WallTime deadline_;         // in kWaiting
   bool replace_now_ = false;  // whatever its lifetime
   int failures_ = 0;          // since a certificate came that is good for a while
+  RepeatedTrouble trouble_;   // to get one
   std::optional<Signed> signed_;
   std::unique_ptr<CertificateRequest> request_;
 

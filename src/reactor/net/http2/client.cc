@@ -312,6 +312,13 @@ void Http2Client::StopNow() {
 
 // ---- time
 
+std::optional<Error> Http2Client::Obstacle() const {
+  if (UsableConnections() > 0) return std::nullopt;
+  if (dial_error_) return dial_error_;
+  if (counters_.dialling == 0) return std::nullopt;
+  return Error(ErrorCode::kUnavailable, "a connection was begun and neither made nor refused");
+}
+
 std::string Http2Client::WhyLate(TimePoint now) const {
   if (UsableConnections() > 0) return "no free stream before the deadline";
   std::string why = "no connection before the deadline";

@@ -115,6 +115,9 @@ class Http2Client final : public reactor::Deletable {
   };
   Counters counters() const;
 
+  // Why there is no connection, while one is wanted; in words that stay the same while it does.
+  std::optional<Error> Obstacle() const;
+
  private:
   friend class ClientExchange;
   struct Link;

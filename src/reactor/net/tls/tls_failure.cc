@@ -37,11 +37,12 @@ Error AlertFailure(int alert) {
     case SSL_AD_HANDSHAKE_FAILURE:
     case SSL_AD_PROTOCOL_VERSION:
     case SSL_AD_INSUFFICIENT_SECURITY:
-    case SSL_AD_NO_APPLICATION_PROTOCOL:
     case SSL_AD_UNRECOGNIZED_NAME:
     case SSL_AD_UNSUPPORTED_EXTENSION:
     case SSL_AD_MISSING_EXTENSION:
       return Error(ErrorCode::kUnsupported, "the server refused our terms: " + name);
+    case SSL_AD_NO_APPLICATION_PROTOCOL:
+      return Error(ErrorCode::kUnsupported, "the server refused our terms: " + name).AsAnswer();
     case SSL_AD_INTERNAL_ERROR:
     case SSL_AD_USER_CANCELLED:
       return Error(ErrorCode::kUnavailable, "the server gave up: " + name);

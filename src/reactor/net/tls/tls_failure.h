@@ -17,7 +17,8 @@ struct TlsFailureFacts {
 
 // Empties the queue. The codes:
 //   kPermission   the server is not who it should be, or does not accept who we are
-//   kUnsupported  there is no version, cipher or protocol that both sides want
+//   kUnsupported  there is no version, cipher or protocol that both sides want; answered(): the
+//                 server takes none of the application protocols that we offer (ALPN)
 //   kUnavailable  the server had trouble of its own
 //   kCorrupt      what came is not TLS, or was damaged on its way; answered(): it is plain HTTP
 Error TakeTlsFailure(const TlsFailureFacts& facts);

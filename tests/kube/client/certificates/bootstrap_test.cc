@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/base64.h"
@@ -46,11 +47,13 @@ class FakeServer final : public BootstrapServer {
     ++asked_;
     const bool well = sick_ == 0;
     if (!well) --sick_;
-    machine_.loop().Post([well, done = std::move(done)]() mutable {
+    machine_.loop().Post([this, well, done = std::move(done)]() mutable {
       if (well) return done(Ok());
-      done(Error(ErrorCode::kUnavailable, "it is not well"));
+      done(illness);
     });
   }
+
+  Error illness = Error(ErrorCode::kUnavailable, "it is not well").AsAnswer();
 
  private:
   Machine& machine_;
@@ -81,8 +84,9 @@ class Bootstrap : public testing::Test {
         options_,
         [this](const ClusterAccess& access) -> Result<std::unique_ptr<BootstrapServer>> {
           connected_.push_back(access.token.data);
-          return std::unique_ptr<BootstrapServer>(
-              std::make_unique<FakeServer>(machine_, sick_, health_asked_));
+          auto server = std::make_unique<FakeServer>(machine_, sick_, health_asked_);
+          if (illness_) server->illness = *illness_;
+          return std::unique_ptr<BootstrapServer>(std::move(server));
         },
         std::move(done));
   }
@@ -98,7 +102,16 @@ class Bootstrap : public testing::Test {
 
   Machine machine_;
   BootstrapOptions options_;
+  // How often a line with this was logged since the last question.
+  int Lines(std::string_view text) {
+    const auto has = [&](const auto& line) { return line.text.find(text) != std::string::npos; };
+    const auto count = std::ranges::count_if(machine_.log.lines(), has);
+    machine_.log.Take();
+    return static_cast<int>(count);
+  }
+
   int sick_ = 0;
+  std::optional<Error> illness_;
   int health_asked_ = 0;
   std::vector<std::string> connected_;
 };
@@ -107,9 +120,9 @@ class Bootstrap : public testing::Test {
 
 TEST_F(Bootstrap, WithoutABootstrapKubeconfigTheKubeconfigMustBeThere) {
   options_.bootstrap_kubeconfig_path = "";
-  EXPECT_EQ(Run().error(), Error(ErrorCode::kNotFound,
-                                 "read \"/etc/kubernetes/kubelet.conf\": No "
-                                 "such file or directory"));
+  EXPECT_EQ(Run().error(),
+            Error(ErrorCode::kNotFound,
+                  "kubeconfig \"/etc/kubernetes/kubelet.conf\": there is no such file"));
   Write(kKubeconfig, Config("token: secret"));
   const Result<ClientAccess> access = Run();
   ASSERT_TRUE(access) << access.error().message();
@@ -152,7 +165,18 @@ TEST_F(Bootstrap, AKubeconfigThatCannotBeReadAtAllEndsIt) {
 }
 
 TEST_F(Bootstrap, AMissingBootstrapKubeconfigIsNamed) {
-  EXPECT_THAT(Run().error().message(), HasSubstr(kBootstrapKubeconfig));
+  EXPECT_EQ(Run().error().message(),
+            "bootstrap: kubeconfig \"" + kBootstrapKubeconfig + "\": there is no such file");
+}
+
+TEST_F(Bootstrap, AServerWithoutTlsEndsIt) {
+  std::string text = Config("token: secret");
+  text.replace(text.find("https:"), 6, "http:");
+  Write(kBootstrapKubeconfig, text);
+  EXPECT_THAT(Run().error().message(), HasSubstr("cluster.server: found \"http://10.0.0.1:6443\""));
+  options_.bootstrap_kubeconfig_path = "";
+  Write(kKubeconfig, text);
+  EXPECT_THAT(Run().error().message(), HasSubstr("wanted https://HOST"));
 }
 
 TEST_F(Bootstrap, EveryKubeconfigWithoutAValidCertificateIsReplaced) {
@@ -276,6 +300,58 @@ TEST_F(Bootstrap, AServerThatIsNotWellIsAskedAgainForAMinute) {
   ASSERT_TRUE(Run()) << "it is asked for the certificate all the same";
   EXPECT_GE(health_asked_, 25);
   EXPECT_LE(health_asked_, 31);
+}
+
+TEST_F(Bootstrap, WhyTheServerCannotBeAskedIsSaidOnceThenSeldomAndThatItIsOver) {
+  struct Case {
+    Error illness;
+    const char* says;
+  };
+  for (const Case& row :
+       {Case{
+            Error(ErrorCode::kUnavailable, "connect to \"10.0.0.1:6443\": Connection refused"),
+            "could not be asked for a client certificate\" err=\"connect to \\\"10.0.0.1:6443\\\": "
+            "Connection refused\" kubeconfig=\"/etc/kubernetes/bootstrap-kubelet.conf\""},
+        Case{Error(ErrorCode::kPermission, "the API server said 401").AsAnswer(),
+             "refused the bootstrap credentials\" err=\"the API server said 401\" "
+             "kubeconfig=\"/etc/kubernetes/bootstrap-kubelet.conf\""},
+        Case{Error(ErrorCode::kPermission, "the certificate is not trusted"),
+             "could not be asked for a client certificate\" err=\"the certificate is not"}}) {
+    Write(kBootstrapKubeconfig, Config("token: boot"));
+    (void)machine_.disk.Unlink(kKubeconfig);
+    illness_ = row.illness;
+    sick_ = 20;
+    ASSERT_TRUE(Run());
+    std::string lines;
+    for (const auto& line : machine_.log.lines()) lines += line.text;
+    EXPECT_THAT(lines, HasSubstr("The API server is healthy\" after="));
+    EXPECT_THAT(lines, Not(HasSubstr("did not say it is healthy"))) << "which is not the cause";
+    const int told = Lines(row.says);
+    EXPECT_GE(told, 1) << lines;
+    EXPECT_LE(told, 2) << lines;
+  }
+}
+
+TEST_F(Bootstrap, WhichRequestWaitsForApprovalIsSaidAtOnceAndThenSeldom) {
+  Write(kBootstrapKubeconfig, Config("token: boot"));
+  machine_.signer.mood = Mood::kSilent;
+  std::optional<Result<ClientAccess>> answer;
+  auto bootstrap = Start([&](Result<ClientAccess> access) { answer.emplace(std::move(access)); });
+  ASSERT_TRUE(machine_.RunUntil([&] { return machine_.signer.watches() == 1; }));
+  const std::string name = machine_.signer.created()[0].metadata().name();
+  const std::string csr = "csr=\"" + name + "\"";
+  EXPECT_EQ(Lines("Waiting for the certificate signing request to be approved and signed\" " + csr),
+            1);
+  machine_.RunFor(Minutes(30));
+  const int reminders = Lines("still waits for approval\" " + csr);
+  EXPECT_GE(reminders, 4);
+  EXPECT_LE(reminders, 6);
+  machine_.signer.Approve(name);
+  ASSERT_TRUE(machine_.RunUntil([&] { return answer.has_value(); }));
+  ASSERT_TRUE(*answer) << answer->error().message();
+  machine_.log.Take();
+  machine_.RunFor(Hours(1));
+  EXPECT_EQ(Lines(csr), 0) << "nobody waits any more";
 }
 
 TEST_F(Bootstrap, ADenialEndsIt) {

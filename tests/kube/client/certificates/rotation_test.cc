@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <set>
@@ -299,6 +300,12 @@ TEST_F(Rotation, AServerThatIsAwayIsWaitedFor) {
   machine_->RunFor(Hours(5));
   EXPECT_EQ(told_.hopeless, 0);
   EXPECT_LE(machine_->signer.refused(), 570) << "every 32 seconds";
+  const auto tells = [](const CapturingLogSink::Line& line) {
+    return line.text.find("Could not renew certificate") != std::string::npos;
+  };
+  const auto told = std::ranges::count_if(machine_->log.lines(), tells);
+  EXPECT_GE(told, 20);
+  EXPECT_LE(told, 40) << "every ten minutes";
   machine_->signer.mood = Mood::kSigns;
   ASSERT_TRUE(RunUntilCertificates(1, Minutes(1)));
 }
