@@ -23,11 +23,14 @@ uint64_t NewSpan(Random& random) {
 
 std::string Trace::TraceParent() const {
   if (!valid()) return {};
-  std::string out = "00-";
+  std::string out;
+  out.reserve(55);
+  out += "00-";
   for (const uint8_t byte : id) AppendHex(out, byte);
   out += '-';
   for (int shift = 56; shift >= 0; shift -= 8) AppendHex(out, static_cast<uint8_t>(span >> shift));
-  return out + "-01";
+  out += "-01";
+  return out;
 }
 
 Trace Trace::Start(Random& random) {

@@ -9,7 +9,7 @@ namespace denselet::reactor {
 Mailbox::Mailbox(EventLoop& loop, uint32_t shards, const MailLimits& limits)
     : loop_(loop), limits_(limits), foreign_(limits) {
   for (uint32_t i = 0; i < shards; ++i)
-    lanes_.push_back(std::make_unique<Lanes<SpscQueue>>(limits));
+    lanes_.push_back(std::make_unique<Lanes<SpscQueue, Message>>(limits));
 }
 
 void Mailbox::OnHint(HintHandler handler, Task lost) {
@@ -29,15 +29,10 @@ void Mailbox::Reply(uint32_t from, EventLoop& sender, Message&& message) {
 }
 
 void Mailbox::Hint(uint32_t from, EventLoop& sender, uint64_t hint) {
-  Lanes<SpscQueue>& lanes = *lanes_[from];
+  Lanes<SpscQueue, Message>& lanes = *lanes_[from];
   if (!lanes.hints.TryPush(std::move(hint)))
     lanes.hints_lost.store(true, std::memory_order_release);
   loop_.NotifyFrom(sender);
-}
-
-Message Mailbox::ForeignMessage(Task task) const {
-  return {{{}, loop_.ReadClock()},
-          [task = std::move(task)](const QueuedContext&) mutable { task(); }};
 }
 
 // Another thread inside the mailbox. Close() waits until there is none: the only wait, at the end
@@ -75,7 +70,7 @@ bool Mailbox::Drop() {
 bool Mailbox::TryForeignRequest(Task task) noexcept {
   const ForeignVisit visit(*this);
   if (!visit.allowed()) return false;
-  if (!foreign_.requests.TryPush(ForeignMessage(std::move(task)))) return false;
+  if (!foreign_.requests.TryPush({loop_.ReadClock(), std::move(task)})) return false;
   loop_.Notify();
   return true;
 }
@@ -83,7 +78,7 @@ bool Mailbox::TryForeignRequest(Task task) noexcept {
 void Mailbox::ForeignReply(Task task) noexcept {
   const ForeignVisit visit(*this);
   if (!visit.allowed()) return;
-  CHECK(foreign_.replies.TryPush(ForeignMessage(std::move(task))));
+  CHECK(foreign_.replies.TryPush({loop_.ReadClock(), std::move(task)}));
   loop_.Notify();
 }
 
@@ -120,14 +115,14 @@ size_t Mailbox::DeliverLanes(L& lanes, size_t messages_max, size_t* reserved) {
   size_t replies = 0, requests = 0;
   // Replies first: they end work, requests begin some.
   for (; replies < messages_max; ++replies) {
-    std::optional<Message> message = lanes.replies.TryPop();
+    auto message = lanes.replies.TryPop();
     if (!message) break;
     // Before it runs: what it starts may need the place again.
     if (reserved != nullptr) --*reserved;
     Run(std::move(*message));
   }
   for (; replies + requests < messages_max; ++requests) {
-    std::optional<Message> message = lanes.requests.TryPop();
+    auto message = lanes.requests.TryPop();
     if (!message) break;
     Run(std::move(*message));
   }
@@ -157,6 +152,12 @@ size_t Mailbox::DeliverHints(L& lanes, size_t messages_max) {
 void Mailbox::Run(Message message) {
   stats_.longest_wait = std::max(stats_.longest_wait, message.queued.Waited(loop_.Now()));
   message.run(message.queued);
+}
+
+void Mailbox::Run(ForeignMessage message) {
+  const Duration waited = std::max(loop_.Now() - message.queued_at, Duration::zero());
+  stats_.longest_wait = std::max(stats_.longest_wait, waited);
+  message.run();
 }
 
 }  // namespace denselet::reactor

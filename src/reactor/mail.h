@@ -38,6 +38,12 @@ struct Message {
   UniqueFunction<void(const QueuedContext&)> run;
 };
 
+// From a thread that is not ours: it has no context to bring.
+struct ForeignMessage {
+  TimePoint queued_at;
+  Task run;
+};
+
 struct MailStats {
   uint64_t requests = 0;
   uint64_t replies = 0;
@@ -84,7 +90,7 @@ class Mailbox final : public Inbox {
   const MailStats& stats() const { return stats_; }
 
  private:
-  template <template <class> class Queue>
+  template <template <class> class Queue, class M>
   struct Lanes {
     explicit Lanes(const MailLimits& limits)
         : requests(limits.requests_max), replies(limits.replies_max), hints(limits.hints_max) {}
@@ -94,8 +100,8 @@ class Mailbox final : public Inbox {
              hints_lost.load(std::memory_order_relaxed);
     }
 
-    Queue<Message> requests;
-    Queue<Message> replies;
+    Queue<M> requests;
+    Queue<M> replies;
     Queue<uint64_t> hints;
     std::atomic<bool> hints_lost = false;
   };
@@ -106,12 +112,12 @@ class Mailbox final : public Inbox {
   template <class L>
   size_t DeliverHints(L& lanes, size_t messages_max);
   void Run(Message message);
-  Message ForeignMessage(Task task) const;
+  void Run(ForeignMessage message);
 
   EventLoop& loop_;
   const MailLimits limits_;
-  std::vector<std::unique_ptr<Lanes<SpscQueue>>> lanes_;  // by sending shard
-  Lanes<MpscQueue> foreign_;
+  std::vector<std::unique_ptr<Lanes<SpscQueue, Message>>> lanes_;  // by sending shard
+  Lanes<MpscQueue, ForeignMessage> foreign_;
   size_t foreign_replies_reserved_ = 0;
   HintHandler on_hint_;
   Task on_hints_lost_;

@@ -32,7 +32,7 @@ constexpr uint16_t kReceiveGroup = 0;
 // look like these.
 enum UserData : uint64_t {
   kNobody = 0,
-  kWakeRead = 1,
+  kWake = 1,
   kWakeMessage = 2,
   kWakeFailed = 3,  // and on: plus the number of the loop that could not be woken by a message
   kFirstKey = uint64_t{1} << 32,
@@ -174,10 +174,23 @@ void UringLoop::CancelEverything() {
   io_uring_register_sync_cancel(&ring_->ring, &everything);
 }
 
+// One poll for all wake-ups to come: the kernel tells of each write, also while the count of the
+// ones before is still there, so nobody reads it. Before 5.13 there is no such poll: then a read
+// each time.
 void UringLoop::ArmWake() {
   io_uring_sqe* entry = Entry();
-  io_uring_prep_read(entry, wake_.get(), &wake_value_, sizeof wake_value_, 0);
-  io_uring_sqe_set_data64(entry, kWakeRead);
+  if (wake_by_read_) {
+    io_uring_prep_read(entry, wake_.get(), &wake_value_, sizeof wake_value_, 0);
+  } else {
+    io_uring_prep_poll_multishot(entry, wake_.get(), POLLIN);
+  }
+  io_uring_sqe_set_data64(entry, kWake);
+}
+
+void UringLoop::OnWake(const Completion& completion) {
+  if ((completion.flags & IORING_CQE_F_MORE) != 0) return;
+  if (completion.result == -EINVAL) wake_by_read_ = true;
+  ArmWake();
 }
 
 io_uring_sqe* UringLoop::Entry() {
@@ -392,8 +405,8 @@ size_t UringLoop::RunCompletions() {
     for (unsigned i = 0; i < count; ++i) {
       const Completion& completion = batch[i];
       const SlotKey key = Unpack(completion.data);
-      if (completion.data == kWakeRead) {
-        ArmWake();
+      if (completion.data == kWake) {
+        OnWake(completion);
         continue;
       }
       // The sender has taken the duty to wake it, and nobody else will.

@@ -80,6 +80,7 @@ class UringLoop final : public EventLoop, private KernelIo {
   void HandReceived(SlotKey key, std::span<const std::byte> data);
   void EndReceive(SlotKey key, int32_t result);
   void ArmWake();
+  void OnWake(const Completion& completion);
   void Submit(TimePoint until);
   size_t RunCompletions();
   void CancelEverything();
@@ -87,6 +88,7 @@ class UringLoop final : public EventLoop, private KernelIo {
 
   const std::unique_ptr<Ring> ring_;
   const UniqueFd wake_;
+  bool wake_by_read_ = false;
   uint64_t wake_value_ = 0;
   SlotMap<Op> ops_;
   std::vector<EventLoop*> woken_;  // loops that were sent a message, by the number in its user data

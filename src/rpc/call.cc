@@ -2,18 +2,26 @@
 
 #include <grpc/support/time.h>
 #include <grpcpp/channel.h>
+#include <grpcpp/support/client_callback.h>
 
 #include <algorithm>
 
 namespace denselet::rpc::internal {
 
 void GrpcOperation::Prepare(const Launch& launch) {
-  unsent_peer_ = launch.endpoint.target();
+  unsent_peer_ = &launch.endpoint.target();
   context_.AddMetadata("traceparent", launch.traceparent);
   if (launch.timeout != Duration::max()) {
     context_.set_deadline(gpr_time_from_nanos(launch.timeout.count(), GPR_TIMESPAN));
   }
-  HandOver();
+}
+
+// gRPC knows it and tells only the reactors of its callback API.
+bool GrpcOperation::Refused() {
+  struct Asker final : grpc::internal::ClientReactor {
+    void OnDone(const grpc::Status&) override {}
+  };
+  return Asker().InternalTrailersOnly(context_.c_call());
 }
 
 // Surely not sent is only what found no connection. A deadline or cancel of ours ends a call before
@@ -24,7 +32,7 @@ std::optional<Failure> GrpcOperation::FailureOf(const grpc::Status& status) cons
   const bool ours = code == GrpcCode::kDeadlineExceeded || code == GrpcCode::kCancelled;
   return Failure{.code = code,
                  .message = status.error_message().substr(0, Failure::kMessageBytesMax),
-                 .sent = ours || context_.peer() != unsent_peer_};
+                 .sent = ours || context_.peer() != *unsent_peer_};
 }
 
 // Blocks grow up to the maximum: long lists take few of them.

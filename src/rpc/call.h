@@ -5,8 +5,8 @@
 //       [this](Result<Version> version) { ... });                         // on the shard
 //
 // What the conversion returns crosses to the shard, the message does not: it lives in an arena and
-// dies on gRPC's thread. Conversions, folds and sinks run on threads of gRPC: they touch nothing
-// but their arguments and what they own, never block, and keep nothing of the message.
+// dies on gRPC's thread (poller.h). Conversions, folds and sinks run on it: they touch nothing but
+// their arguments and what they own, never block, and keep nothing of the message.
 #pragma once
 
 #include <google/protobuf/arena.h>
@@ -14,7 +14,8 @@
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/generic/generic_stub.h>
-#include <grpcpp/support/client_callback.h>
+#include <grpcpp/support/async_stream.h>
+#include <grpcpp/support/async_unary_call.h>
 #include <grpcpp/support/status.h>
 
 #include <memory>
@@ -30,12 +31,13 @@
 #include "rpc/client.h"
 #include "rpc/method.h"
 #include "rpc/operation.h"
+#include "rpc/poller.h"
 
 namespace denselet::rpc {
 
 using reactor::Done;
 
-// The reader of a stream that goes on and on, such as events. All calls come on threads of gRPC,
+// The reader of a stream that goes on and on, such as events. All calls come on gRPC's thread,
 // one after the other, and must only post: as long as they return, the stream is drained. It is
 // owned by the call until its last callback; the Done comes after the last of these calls.
 template <class Response>
@@ -58,12 +60,14 @@ class GrpcOperation : public Operation {
 
  protected:
   void Prepare(const Launch& launch);
+  // The other side has ended the call without taking it. After headers were waited for.
+  bool Refused();
   std::optional<Failure> FailureOf(const grpc::Status& status) const;
 
   grpc::ClientContext context_;
 
  private:
-  std::string unsent_peer_;
+  const std::string* unsent_peer_ = nullptr;  // the endpoint's, which outlives its calls
 };
 
 // A message of protobuf in an arena, so that its parts die together; anything else as a value.
@@ -94,7 +98,7 @@ class MessageBox<Message, true> {
 };
 
 template <class Request, class Response, class T, class Convert>
-class UnaryOperation final : public GrpcOperation {
+class UnaryOperation final : public GrpcOperation, private Poller::Tag {
  public:
   UnaryOperation(const Method& method, Request request, Convert convert, Done<T> done)
       : method_(method),
@@ -112,14 +116,17 @@ class UnaryOperation final : public GrpcOperation {
   void Send(const Launch& launch) override {
     Prepare(launch);
     grpc::TemplatedGenericStub<Request, Response> stub(launch.endpoint.channel());
-    stub.UnaryCall(&context_, method_.path, {}, &request_, &response_.get(),
-                   [this](const grpc::Status& status) { OnAnswer(status); });
+    reader_ =
+        stub.PrepareUnaryCall(&context_, method_.path, request_, &launch.endpoint.poller().queue());
+    reader_->StartCall();
+    this->HandOver();
+    reader_->Finish(&response_.get(), &status_, static_cast<Poller::Tag*>(this));
   }
 
  private:
-  void OnAnswer(const grpc::Status& status) {
+  void OnCompletion(bool /*always true of an end*/) override {
     this->Arrive();
-    std::optional<Failure> failure = FailureOf(status);
+    std::optional<Failure> failure = FailureOf(status_);
     if (!failure) result_.emplace(convert_(response_.get()));
     response_.Clear();
     Ended(std::move(failure));
@@ -128,6 +135,8 @@ class UnaryOperation final : public GrpcOperation {
   const Method& method_;
   Request request_;
   MessageBox<Response> response_;
+  grpc::Status status_;
+  std::unique_ptr<grpc::ClientAsyncResponseReader<Response>> reader_;
   Convert convert_;
   Done<T> done_;
   std::optional<Result<T>> result_;
@@ -136,9 +145,14 @@ class UnaryOperation final : public GrpcOperation {
 // A stream of messages to its end. `Take` says what becomes of each and of all, and may find a
 // fault that ends it. (The call goes out as one that streams both ways and writes once: the generic
 // stub has no other, and on the wire there is none.)
+//
+//   the request goes --> written ------------------------------------> over
+//          |                                                            ^
+//          +---------> headers --> message --> message ... no more --> status
+//                         | refused: there are none                     ^
+//                         +---------------------------------------------+
 template <class Request, class Response, class T, class Take>
-class ReadOperation final : public GrpcOperation,
-                            private grpc::ClientBidiReactor<Request, Response> {
+class ReadOperation final : public GrpcOperation {
  public:
   ReadOperation(const Method& method, Request request, Take take, Done<T> done)
       : method_(method),
@@ -157,38 +171,55 @@ class ReadOperation final : public GrpcOperation,
  protected:
   void Send(const Launch& launch) override {
     Prepare(launch);
+    context_.set_initial_metadata_corked(true);  // to go with the request, in one piece
     grpc::TemplatedGenericStub<Request, Response> stub(launch.endpoint.channel());
-    stub.PrepareBidiStreamingCall(&context_, method_.path, {}, this);
-    this->StartWriteLast(&request_, grpc::WriteOptions());
-    this->StartCall();
+    stream_ = stub.PrepareCall(&context_, method_.path, &launch.endpoint.poller().queue());
+    this->HandOver();
+    stream_->StartCall(nullptr);
+    stream_->Write(request_, grpc::WriteOptions().set_last_message(), Tagged(written_));
+    stream_->ReadInitialMetadata(Tagged(headers_));
   }
 
  private:
-  // Reads begin here and not with the call: gRPC runs reactions of different kinds side by side,
-  // and headers come before messages. Without them (the call was refused) OnDone follows.
-  void OnReadInitialMetadataDone(bool ok) override {
-    if (!ok) return;
-    this->Arrive();
+  // One thread runs them all, one after the other.
+  struct Step final : Poller::Tag {
+    using Next = void (ReadOperation::*)(bool ok);
+    Step(ReadOperation& its_operation, Next its_next) : operation(its_operation), next(its_next) {}
+    void OnCompletion(bool ok) override {
+      operation.Arrive();
+      (operation.*next)(ok);
+    }
+    ReadOperation& operation;
+    const Next next;
+  };
+
+  static void* Tagged(Step& step) { return static_cast<Poller::Tag*>(&step); }
+
+  void OnWritten(bool) { Over(); }
+  void OnHeaders(bool ok) {
+    if (!ok || this->Refused()) return stream_->Finish(&status_, Tagged(end_));
     take_.Established();
-    this->HandOver();
-    this->StartRead(&response_);
+    stream_->Read(&response_, Tagged(message_));
   }
-  void OnReadDone(bool ok) override {
-    if (!ok) return;  // the end: OnDone follows
-    this->Arrive();
+  void OnMessage(bool ok) {
+    if (!ok) return stream_->Finish(&status_, Tagged(end_));
     take_.Message(response_);
     if (take_.fault) context_.TryCancel();
-    this->HandOver();
-    this->StartRead(&response_);
+    stream_->Read(&response_, Tagged(message_));
   }
-  void OnDone(const grpc::Status& status) override {
-    this->Arrive();
-    this->Ended(this->FailureOf(status));
+  void OnStatus(bool) { Over(); }
+  void Over() {
+    if (++over_ == 2) this->Ended(this->FailureOf(status_));
   }
 
   const Method& method_;
   Request request_;
   Response response_;
+  grpc::Status status_;
+  std::unique_ptr<grpc::ClientAsyncReaderWriter<Request, Response>> stream_;
+  Step written_{*this, &ReadOperation::OnWritten}, headers_{*this, &ReadOperation::OnHeaders},
+      message_{*this, &ReadOperation::OnMessage}, end_{*this, &ReadOperation::OnStatus};
+  int over_ = 0;
   Take take_;
   Done<T> done_;
 };

@@ -1,10 +1,7 @@
 #include "rpc/endpoint.h"
 
-#include <grpc/grpc.h>
 #include <grpcpp/channel.h>
-#include <grpcpp/client_context.h>
 #include <grpcpp/create_channel.h>
-#include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
 #include <sys/un.h>
@@ -70,18 +67,21 @@ Result<std::unique_ptr<Endpoint>> Endpoint::Make(const EndpointOptions& options,
                                                  const Clock& clock) {
   Result<std::string> path = SocketPath(options.address);
   if (!path) return path.error();
-  std::unique_ptr<Endpoint> endpoint(new Endpoint(options, std::move(*path), clock));
-  endpoint->StartThreads();
-  return endpoint;
+  Result<std::shared_ptr<Poller>> poller = Poller::Get();
+  if (!poller) return poller.error();
+  return std::unique_ptr<Endpoint>(
+      new Endpoint(options, std::move(*path), clock, std::move(*poller)));
 }
 
 // The target has its three slashes on purpose. ClientContext::peer() is the target until a
 // connection takes the call, and the connection's address, which gRPC writes with one slash, from
 // then on: that is how a call that was never sent is known.
-Endpoint::Endpoint(const EndpointOptions& options, std::string path, const Clock& clock)
+Endpoint::Endpoint(const EndpointOptions& options, std::string path, const Clock& clock,
+                   std::shared_ptr<Poller> poller)
     : options_(options),
       target_("unix://" + std::move(path)),
       clock_(clock),
+      poller_(std::move(poller)),
       channel_(grpc::CreateCustomChannel(target_, grpc::InsecureChannelCredentials(),
                                          ArgumentsOf(options))),
       breaker_(options.breaker) {}
@@ -89,28 +89,6 @@ Endpoint::Endpoint(const EndpointOptions& options, std::string path, const Clock
 Endpoint::~Endpoint() {
   std::unique_lock lock(mutex_);
   released_.wait(lock, [this] { return held_ == 0; });
-}
-
-// gRPC makes the threads that run callbacks with the first call: one on a channel that leads
-// nowhere, so that the other side never hears of it.
-void Endpoint::StartThreads() {
-  struct Answer {
-    std::mutex mutex;
-    std::condition_variable came;
-    bool here = false;
-  } answer;
-  grpc::ClientContext context;
-  const grpc::Slice nothing;
-  const grpc::ByteBuffer request(&nothing, 1);  // a buffer without any slice is no message
-  grpc::ByteBuffer response;
-  grpc::GenericStub stub(grpc::CreateChannel(target_, nullptr));
-  stub.UnaryCall(&context, "/", {}, &request, &response, [&answer](const grpc::Status&) {
-    const std::lock_guard lock(answer.mutex);
-    answer.here = true;
-    answer.came.notify_one();
-  });
-  std::unique_lock lock(answer.mutex);
-  answer.came.wait(lock, [&answer] { return answer.here; });
 }
 
 BreakerView Endpoint::breaker() const {

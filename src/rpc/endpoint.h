@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "rpc/breaker.h"
+#include "rpc/poller.h"
 
 namespace grpc {
 class Channel;
@@ -35,8 +36,8 @@ struct EndpointOptions {
 // path, too long for the kernel).
 Result<std::string> SocketPath(std::string_view address);
 
-// Made and destroyed by main, outside the shards: gRPC starts its threads when the first endpoint
-// is made, and they inherit the CPUs of the thread that does it. It outlives the clients; its end
+// Made and destroyed by main, outside the shards: threads are started when the first endpoint is
+// made, and inherit the CPUs of the thread that does it. It outlives the clients; its end
 // waits for the last callback of calls that were left behind by them. Everything else is for any
 // thread.
 class Endpoint {
@@ -59,6 +60,7 @@ class Endpoint {
 
   // For Client.
   const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
+  Poller& poller() const { return *poller_; }
   const std::string& target() const { return target_; }  // as ClientContext::peer() of unsent calls
   bool BreakerRefuses(TimePoint now) const;
   [[nodiscard]] bool EnterBreaker(TimePoint now);
@@ -81,12 +83,13 @@ class Endpoint {
   };
 
  private:
-  Endpoint(const EndpointOptions& options, std::string path, const Clock& clock);
-  void StartThreads();
+  Endpoint(const EndpointOptions& options, std::string path, const Clock& clock,
+           std::shared_ptr<Poller> poller);
 
   const EndpointOptions options_;
   const std::string target_;
   const Clock& clock_;
+  const std::shared_ptr<Poller> poller_;    // shared with other endpoints
   std::shared_ptr<grpc::Channel> channel_;  // shared with gRPC's contexts
 
   // A mutex, because all shards must agree on one verdict: held for a few comparisons, twice a

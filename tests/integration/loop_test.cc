@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <optional>
 #include <string>
@@ -395,6 +396,59 @@ TEST_P(RealLoopTest, ASleepingLoopIsWokenByAnotherThread) {
   });
   EXPECT_TRUE(RunUntil([&] { return box.delivered == kRounds; }));
   sender.join();
+}
+
+// One wake-up at a time, each to a loop that has seen the one before: none is lost or left over.
+TEST_P(RealLoopTest, EverySleepIsEndedByItsOwnWakeUp) {
+  struct Box final : Inbox {
+    std::atomic<int> sent = 0, delivered = 0;
+    bool HasMail() const override { return sent.load() != delivered.load(); }
+    size_t Deliver(size_t) override {
+      if (!HasMail()) return 0;
+      ++delivered;
+      return 1;
+    }
+  } box;
+  loop_->AddInbox(box);
+  constexpr int kRounds = 1000;
+  std::thread sender([&] {
+    for (int i = 1; i <= kRounds; ++i) {
+      box.sent = i;
+      loop_->Notify();
+      while (box.delivered != i) std::this_thread::yield();
+    }
+  });
+  const TimePoint begun = clock_.Now();
+  while (box.delivered != kRounds) loop_->RunTurn(After(clock_.Now(), kPatience));
+  sender.join();
+  EXPECT_LT(clock_.Now() - begun, kPatience) << "a sleep went on to its limit";
+}
+
+TEST_P(RealLoopTest, StartingOperationsIsNoReasonToSpin) {
+  struct SlowClock final : Clock {
+    TimePoint Now() const override { return now += step; }
+    WallTime WallNow() const override { return {}; }
+    mutable TimePoint now{Seconds(1)};
+    Duration step{};
+  } clock;
+  struct Box final : Inbox {
+    bool HasMail() const override { return ++looks == comes_at; }
+    size_t Deliver(size_t) override { return 0; }
+    mutable int looks = 0;
+    int comes_at = 0;
+  } box;
+  const UniqueFd ready(::eventfd(1, EFD_CLOEXEC));
+  auto loop = *MakeEventLoop(GetParam(), clock);
+  loop->AddInbox(box);
+  box.comes_at = box.looks + 2;  // not yet there before the sleep, there right after it
+  loop->RunTurn(After(clock.now, Milliseconds(1)));
+  ASSERT_EQ(box.looks, 2);
+  clock.step = Milliseconds(1);
+  for (int i = 0; i < 20; ++i) {
+    loop->io().Poll(ready.get(), POLLIN, [](int32_t) {});
+    loop->RunTurn(After(clock.now, Seconds(1)));
+  }
+  EXPECT_LE(loop->stats().spins, 4u) << "it never tires of looking for mail that does not come";
 }
 
 TEST_P(RealLoopTest, ALoopCanGoWithOperationsUnderWay) {
