@@ -95,7 +95,7 @@ void ApiModel::Record(Change change) {
 
 ApiModel::LastChange ApiModel::last_change() const {
   const Change& last = history_.back();
-  return {last.key.first, last.key.second, *last.after, last.deleted};
+  return {last.key.first, last.key.second, last.after, last.deleted};
 }
 
 uint64_t ApiModel::Subscribe(UniqueFunction<void()> changed) {
@@ -108,10 +108,10 @@ void ApiModel::Compact(uint64_t version) {
   while (!history_.empty() && history_.front().version <= compacted_) history_.pop_front();
 }
 
-std::map<ObjectRef, ApiModel::Wire> ApiModel::StateAt(const kube::Resource& resource,
-                                                      uint64_t version) const {
+std::map<ObjectRef, ApiModel::Stored> ApiModel::StateAt(const kube::Resource& resource,
+                                                        uint64_t version) const {
   const std::string name = QualifiedName(resource);
-  std::map<ObjectRef, Wire> state;
+  std::map<ObjectRef, Stored> state;
   for (auto entry = objects_.lower_bound({name, {}});
        entry != objects_.end() && entry->first.first == name; ++entry) {
     state.emplace(entry->first.second, entry->second);
@@ -128,18 +128,24 @@ std::map<ObjectRef, ApiModel::Wire> ApiModel::StateAt(const kube::Resource& reso
   return state;
 }
 
-std::string ApiModel::Find(const kube::Resource& resource, const ObjectRef& object) const {
+ApiModel::Stored ApiModel::FindStored(const kube::Resource& resource,
+                                      const ObjectRef& object) const {
   const auto found = objects_.find({QualifiedName(resource), object});
-  return found == objects_.end() ? std::string() : *found->second;
+  return found == objects_.end() ? nullptr : found->second;
+}
+
+std::string ApiModel::Find(const kube::Resource& resource, const ObjectRef& object) const {
+  const Stored found = FindStored(resource, object);
+  return found == nullptr ? std::string() : found->wire;
 }
 
 std::map<ObjectRef, std::string> ApiModel::Versions(const ListQuery& query) const {
   const Result<FieldSelector> selector = FieldSelector::Parse(query.resource, query.field_selector);
   CHECK(bool(selector));
   std::map<ObjectRef, std::string> versions;
-  for (const auto& [object, wire] : StateAt(query.resource, version_)) {
-    if (!IsIn(object, query.ns) || !selector->Matches(*wire)) continue;
-    versions.emplace(object, std::string(kube::ReadMeta(*wire)->resource_version));
+  for (const auto& [object, stored] : StateAt(query.resource, version_)) {
+    if (!IsIn(object, query.ns) || !selector->Matches(stored->wire)) continue;
+    versions.emplace(object, std::string(kube::ReadMeta(stored->wire)->resource_version));
   }
   return versions;
 }
@@ -184,14 +190,14 @@ ModelList ApiModel::List(const ListQuery& query) {
   // What comes out of the server's cache comes whole.
   const size_t limit = query.resource_version.empty() ? query.limit : 0;
   ObjectRef last;
-  for (auto& [object, wire] : StateAt(query.resource, list.version)) {
+  for (auto& [object, stored] : StateAt(query.resource, list.version)) {
     if (!query.continue_token.empty() && object <= from.last) continue;
-    if (!IsIn(object, query.ns) || !selector->Matches(*wire)) continue;
+    if (!IsIn(object, query.ns) || !selector->Matches(stored->wire)) continue;
     if (limit > 0 && list.items.size() == limit) {
       list.continue_token = ContinueToken{list.version, last}.ToString();
       break;
     }
-    list.items.push_back(*wire);
+    list.items.push_back(stored->wire);
     last = object;
   }
   return list;
@@ -222,11 +228,11 @@ ModelAnswer ApiModel::Watch(const ListQuery& query, ModelWatch& watch) {
            .over = false};
   if (*wanted != 0 && !query.send_initial_events) return {};
   watch.position = version_;
-  for (const auto& [object, wire] : StateAt(query.resource, version_)) {
-    if (!IsIn(object, query.ns) || !watch.selector.Matches(*wire)) {
+  for (const auto& [object, stored] : StateAt(query.resource, version_)) {
+    if (!IsIn(object, query.ns) || !watch.selector.Matches(stored->wire)) {
       continue;
     }
-    watch.first.push_back({WatchEventType::kAdded, query.resource.Type(), *wire});
+    watch.first.push_back({WatchEventType::kAdded, query.resource.Type(), stored->wire});
   }
   if (query.send_initial_events && query.allow_bookmarks) {
     ModelEvent end = Bookmark(watch);
@@ -249,15 +255,15 @@ std::optional<ModelEvent> ApiModel::ToEvent(const Change& change, const ModelWat
   const ListQuery& query = watch.query;
   if (change.key.first != QualifiedName(query.resource)) return std::nullopt;
   if (!IsIn(change.key.second, query.ns)) return std::nullopt;
-  const bool did = change.before != nullptr && watch.selector.Matches(*change.before);
-  const bool does = !change.deleted && watch.selector.Matches(*change.after);
+  const bool did = change.before != nullptr && watch.selector.Matches(change.before->wire);
+  const bool does = !change.deleted && watch.selector.Matches(change.after->wire);
   if (!did && !does) return std::nullopt;
   if (does) {
     return ModelEvent{did ? WatchEventType::kModified : WatchEventType::kAdded,
-                      query.resource.Type(), *change.after};
+                      query.resource.Type(), change.after->wire};
   }
   // As it was when it last matched, with the version at which that ended.
-  AnyObject last = MustParse(query.resource, *change.before);
+  AnyObject last = change.before->object;
   last.meta().set_resourceversion(std::to_string(change.version));
   return ModelEvent{WatchEventType::kDeleted, query.resource.Type(), last.Wire()};
 }

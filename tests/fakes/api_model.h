@@ -82,6 +82,7 @@ struct ModelFaults {
 };
 
 class AnyObject;
+struct StoredObject;
 
 class ApiModel {
  public:
@@ -124,7 +125,7 @@ class ApiModel {
   struct LastChange {
     std::string_view resource;  // its qualified name
     const ObjectRef& object;
-    const std::string& after;  // deleted: its last state
+    std::shared_ptr<const StoredObject> after;  // deleted: its last state
     bool deleted;
   };
   LastChange last_change() const;
@@ -132,13 +133,13 @@ class ApiModel {
  private:
   using Key = std::pair<std::string, ObjectRef>;  // the resource's qualified name first
 
-  // Bytes of one version of an object. Shared: it is now, and in the history before and after.
-  using Wire = std::shared_ptr<const std::string>;
+  // One version of an object. Shared: it is now, and in the history before and after.
+  using Stored = std::shared_ptr<const StoredObject>;
 
   struct Change {
     uint64_t version = 0;
     Key key;
-    Wire before, after;    // before is null: it was created
+    Stored before, after;  // before is null: it was created
     bool deleted = false;  // then `after` is its last state, with this version
   };
 
@@ -150,23 +151,24 @@ class ApiModel {
   ModelAnswer Update(const sync::ApiRequest& request, WallTime now);
   ModelAnswer Patch(const sync::ApiRequest& request, WallTime now);
   // What update and patch share: `wanted` becomes the object, as far as the subresource may.
-  // `present_wire` are the bytes of what there is.
-  ModelAnswer Replace(const sync::ApiRequest& request, const AnyObject& present,
-                      const std::string& present_wire, AnyObject wanted);
+  ModelAnswer Replace(const sync::ApiRequest& request, const StoredObject& there, AnyObject wanted);
   ModelAnswer Delete(const sync::ApiRequest& request, WallTime now);
   ModelAnswer DeleteCollection(const sync::ApiRequest& request, WallTime now);
 
-  // Gives it a version, keeps it and tells.
+  // Null: there is none.
+  Stored FindStored(const kube::Resource& resource, const ObjectRef& object) const;
+  // Gives it a version, keeps it and tells. The bytes of what is there now, or was last.
   std::string Store(const Key& key, AnyObject object);
   std::string Erase(const Key& key, AnyObject object);
+  Stored NextVersion(AnyObject object);
   void Record(Change change);
 
   // All objects of the resource as they were.
-  std::map<ObjectRef, Wire> StateAt(const kube::Resource& resource, uint64_t version) const;
+  std::map<ObjectRef, Stored> StateAt(const kube::Resource& resource, uint64_t version) const;
   std::optional<ModelEvent> ToEvent(const Change& change, const ModelWatch& watch) const;
   std::string NextUid();
 
-  std::map<Key, Wire> objects_;
+  std::map<Key, Stored> objects_;
   std::deque<Change> history_;  // by version; those after compacted_
   uint64_t version_;
   uint64_t compacted_;

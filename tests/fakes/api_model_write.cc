@@ -129,26 +129,30 @@ std::string ApiModel::NextUid() {
   return text;
 }
 
-std::string ApiModel::Store(const Key& key, AnyObject object) {
+ApiModel::Stored ApiModel::NextVersion(AnyObject object) {
   object.meta().set_resourceversion(std::to_string(++version_));
-  const auto stored = std::make_shared<const std::string>(object.Wire());
+  std::string wire = object.Wire();
+  return std::make_shared<const StoredObject>(StoredObject{std::move(object), std::move(wire)});
+}
+
+std::string ApiModel::Store(const Key& key, AnyObject object) {
+  const Stored stored = NextVersion(std::move(object));
   Record({version_, key, std::exchange(objects_[key], stored), stored, false});
-  return *stored;
+  return stored->wire;
 }
 
 std::string ApiModel::Erase(const Key& key, AnyObject object) {
-  object.meta().set_resourceversion(std::to_string(++version_));
-  const auto last = std::make_shared<const std::string>(object.Wire());
+  const Stored last = NextVersion(std::move(object));
   Change change{version_, key, std::move(objects_[key]), last, true};
   objects_.erase(key);
   Record(std::move(change));
-  return *last;
+  return last->wire;
 }
 
 ModelAnswer ApiModel::Get(const ApiRequest& request) {
-  const std::string wire = Find(request.resource, request.object);
-  if (wire.empty()) return NotFound(request.resource, request.object.name);
-  return Answer(request.resource, wire);
+  const Stored found = FindStored(request.resource, request.object);
+  if (found == nullptr) return NotFound(request.resource, request.object.name);
+  return Answer(request.resource, found->wire);
 }
 
 ModelAnswer ApiModel::Create(const ApiRequest& request, WallTime now) {
@@ -214,8 +218,8 @@ ModelAnswer ApiModel::Update(const ApiRequest& request, WallTime now) {
   if (wanted->meta().name() != request.object.name) {
     return BadRequest("the name of the object does not match the name on the URL");
   }
-  const std::string wire = Find(request.resource, request.object);
-  if (wire.empty()) {
+  const Stored present = FindStored(request.resource, request.object);
+  if (present == nullptr) {
     if (!MayCreateByUpdate(request.resource)) {
       return NotFound(request.resource, request.object.name);
     }
@@ -233,23 +237,22 @@ ModelAnswer ApiModel::Update(const ApiRequest& request, WallTime now) {
     return Invalid(request.resource.kind, request.object.name,
                    "metadata.resourceVersion: Invalid value: 0: must be specified for an update");
   }
-  return Replace(request, *AnyObject::Parse(request.resource, wire), wire, *std::move(wanted));
+  return Replace(request, *present, *std::move(wanted));
 }
 
 ModelAnswer ApiModel::Patch(const ApiRequest& request, WallTime) {
-  const std::string wire = Find(request.resource, request.object);
-  if (wire.empty()) return NotFound(request.resource, request.object.name);
-  const AnyObject present = *AnyObject::Parse(request.resource, wire);
-  AnyObject wanted = present;
-  if (const Status patched = kube::ApplyStrategicPatch(wanted.message(), request.body); !patched) {
-    return BadRequest(patched.error().message());
-  }
-  return Replace(request, present, wire, std::move(wanted));
+  const Stored present = FindStored(request.resource, request.object);
+  if (present == nullptr) return NotFound(request.resource, request.object.name);
+  const auto patched =
+      kube::ApplyStrategicPatchToWire(present->wire, request.body, *SchemaOf(request.resource));
+  if (!patched) return BadRequest(patched.error().message());
+  return Replace(request, *present, *AnyObject::Parse(request.resource, *patched));
 }
 
-ModelAnswer ApiModel::Replace(const ApiRequest& request, const AnyObject& present,
-                              const std::string& present_wire, AnyObject wanted) {
+ModelAnswer ApiModel::Replace(const ApiRequest& request, const StoredObject& there,
+                              AnyObject wanted) {
   const Resource& resource = request.resource;
+  const AnyObject& present = there.object;
   // To a patch the uid is no precondition, but a field that cannot be changed.
   if (request.verb == ApiVerb::kPatch && wanted.meta().uid() != present.meta().uid()) {
     return Invalid(resource.kind, request.object.name,
@@ -278,16 +281,16 @@ ModelAnswer ApiModel::Replace(const ApiRequest& request, const AnyObject& presen
       wanted.meta().deletiongraceperiodseconds() == 0) {
     return Answer(resource, Erase(key, std::move(wanted)));
   }
-  if (wanted.Wire() == present_wire) return Answer(resource, present_wire);
+  if (wanted.Wire() == there.wire) return Answer(resource, there.wire);
   return Answer(resource, Store(key, std::move(wanted)));
 }
 
 ModelAnswer ApiModel::Delete(const ApiRequest& request, WallTime now) {
   const Resource& resource = request.resource;
   const Key key{QualifiedName(resource), request.object};
-  const std::string wire = Find(resource, request.object);
-  if (wire.empty()) return NotFound(resource, request.object.name);
-  AnyObject object = *AnyObject::Parse(resource, wire);
+  const Stored present = FindStored(resource, request.object);
+  if (present == nullptr) return NotFound(resource, request.object.name);
+  AnyObject object = present->object;
   kube::meta::ObjectMeta& meta = object.meta();
   if (!request.uid_precondition.empty() && request.uid_precondition != meta.uid()) {
     return Conflict(resource, request.object.name,
@@ -302,8 +305,9 @@ ModelAnswer ApiModel::Delete(const ApiRequest& request, WallTime now) {
   if (meta.has_deletiontimestamp()) {
     // It may only become shorter, and not by who does not say how long.
     const int64_t granted = meta.deletiongraceperiodseconds();
-    if (granted > 0 && (!request.grace_seconds || grace >= granted)) return Answer(resource, wire);
-    if (held && granted == 0) return Answer(resource, wire);
+    if (granted > 0 && (!request.grace_seconds || grace >= granted))
+      return Answer(resource, present->wire);
+    if (held && granted == 0) return Answer(resource, present->wire);
     if (grace > 0 || held) {
       meta.mutable_deletiontimestamp()->set_seconds(
           std::max(meta.deletiontimestamp().seconds() - granted + grace, ToTimestamp(now).seconds));
@@ -344,11 +348,11 @@ void ApiModel::Put(const Resource& resource, AnyObject object) {
 
 bool ApiModel::Edit(const Resource& resource, const ObjectRef& object,
                     const std::function<void(AnyObject&)>& edit) {
-  const std::string wire = Find(resource, object);
-  if (wire.empty()) return false;
-  AnyObject edited = *AnyObject::Parse(resource, wire);
+  const Stored present = FindStored(resource, object);
+  if (present == nullptr) return false;
+  AnyObject edited = present->object;
   edit(edited);
-  if (edited.Wire() != wire) Store({QualifiedName(resource), object}, std::move(edited));
+  if (edited.Wire() != present->wire) Store({QualifiedName(resource), object}, std::move(edited));
   return true;
 }
 

@@ -41,6 +41,10 @@ const google::protobuf::Descriptor* TypeOf(const kube::Resource& resource) {
       TypeName(resource));
 }
 
+bool IsPod(const Message& message) {
+  return message.GetDescriptor() == kube::core::Pod::descriptor();
+}
+
 const FieldDescriptor* Field(const Message& message, const std::string& name) {
   return message.GetDescriptor()->FindFieldByName(name);
 }
@@ -81,7 +85,9 @@ AnyObject::AnyObject(const AnyObject& other) : message_(other.message_->New()) {
   message_->CopyFrom(*other.message_);
 }
 
+// Most of them are pods, which are read and written without asking for a field by its name.
 kube::meta::ObjectMeta& AnyObject::meta() {
+  if (IsPod(*message_)) return *static_cast<kube::core::Pod&>(*message_).mutable_metadata();
   const FieldDescriptor* const field = Field(*message_, "metadata");
   CHECK(field != nullptr);
   return dynamic_cast<kube::meta::ObjectMeta&>(
@@ -89,6 +95,7 @@ kube::meta::ObjectMeta& AnyObject::meta() {
 }
 
 const kube::meta::ObjectMeta& AnyObject::meta() const {
+  if (IsPod(*message_)) return static_cast<const kube::core::Pod&>(*message_).metadata();
   const FieldDescriptor* const field = Field(*message_, "metadata");
   CHECK(field != nullptr);
   return dynamic_cast<const kube::meta::ObjectMeta&>(

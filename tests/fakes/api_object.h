@@ -54,4 +54,10 @@ class AnyObject {
   std::unique_ptr<google::protobuf::Message> message_;
 };
 
+// One version of an object, parsed and as bytes.
+struct StoredObject {
+  AnyObject object;
+  std::string wire;
+};
+
 }  // namespace denselet::fakes

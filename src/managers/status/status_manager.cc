@@ -52,6 +52,11 @@ std::string_view Name(StatusManager::Stage stage) {
   return "";
 }
 
+struct StatusManager::Scratch {
+  kube::core::Pod pod;
+  PodStatus ours;
+};
+
 StatusManager::StatusManager(reactor::Loop& loop, Random& random, Logger log, sync::ApiServer& api,
                              sync::PodStatusUser& user, const StatusManagerOptions& options)
     : loop_(loop),
@@ -59,7 +64,8 @@ StatusManager::StatusManager(reactor::Loop& loop, Random& random, Logger log, sy
       log_(std::move(log)),
       api_(api),
       user_(user),
-      options_(options) {}
+      options_(options),
+      scratch_(std::make_unique<Scratch>()) {}
 
 StatusManager::~StatusManager() {
   cancel_.Cancel();
@@ -165,31 +171,42 @@ bool StatusManager::GoesOnFrom(const Entry& entry, const kube::core::Pod& shown)
          entry.wanted.mirror == shown.metadata().uid() || entry.taken_for == shown.metadata().uid();
 }
 
-Result<StatusManager::Work> StatusManager::Plan(const Entry& entry,
-                                                const kube::PodAtRest& shown) const {
-  auto pod = shown.ParseWithoutSpec();
-  if (!pod) return pod.error().With("read pod of the API server");
-  if (!GoesOnFrom(entry, **pod)) return Work{.kind = Work::Kind::kNotYet};
-  PodStatus ours;
+bool StatusManager::NeedsPatch(const Entry& entry, Urgency urgency) const {
+  if (entry.stage == Stage::kInLine) return urgency < entry.urgency;
+  if (urgency != Urgency::kMayWait) return true;
+  return entry.held_since && loop_.Now() >= After(*entry.held_since, options_.start_hold);
+}
+
+Result<StatusManager::Work> StatusManager::Plan(const Entry& entry, const kube::PodAtRest& shown,
+                                                Purpose purpose) const {
+  kube::core::Pod& pod = scratch_->pod;
+  if (const Status read = shown.ParseWithoutSpecInto(pod); !read) {
+    return read.error().With("read pod of the API server");
+  }
+  if (!GoesOnFrom(entry, pod)) return Work{.kind = Work::Kind::kNotYet};
+  PodStatus& ours = scratch_->ours;
   if (!ours.ParseFromString(entry.wanted.status)) {
     return Error(ErrorCode::kBug, "the status is no status");
   }
   const auto may_run = faults_.end_while_running ? sync::MayRun::kNo : entry.wanted.may_run;
-  PodStatus merged = MergeStatus(**pod, ours, may_run, loop_.WallNow());
+  PodStatus merged = MergeStatus(pod, ours, may_run, loop_.WallNow());
   if (faults_.drop_foreign) *merged.mutable_conditions() = ours.conditions();
   const bool finished = entry.wanted.finished == sync::Finished::kYes &&
-                        (*pod)->metadata().has_deletiontimestamp() && !shown.hot().IsMirror();
-  if (SameStatus((*pod)->status(), merged) || (faults_.delete_early && finished)) {
+                        pod.metadata().has_deletiontimestamp() && !shown.hot().IsMirror();
+  if (SameStatus(pod.status(), merged) || (faults_.delete_early && finished)) {
     const bool over = finished && (faults_.delete_early || sync::IsTerminalPhase(merged.phase()));
     return Work{.kind = over ? Work::Kind::kDelete : Work::Kind::kNothing,
                 .urgency = Urgency::kEnd};
   }
-  auto patch = kube::MakePodStatusPatch(shown.hot().uid, (*pod)->status(), merged,
+  const Urgency urgency = UrgencyOf(pod, merged);
+  if (purpose == Purpose::kJudging && !NeedsPatch(entry, urgency)) {
+    return Work{.kind = Work::Kind::kPatch, .urgency = urgency};
+  }
+  auto patch = kube::MakePodStatusPatch(shown.hot().uid, pod.status(), merged,
                                         faults_.no_version ? "" : shown.hot().resource_version);
   if (!patch) return patch.error();
   if (!*patch) return Work{};
-  return Work{
-      .kind = Work::Kind::kPatch, .urgency = UrgencyOf(**pod, merged), .patch = std::move(**patch)};
+  return Work{.kind = Work::Kind::kPatch, .urgency = urgency, .patch = std::move(**patch)};
 }
 
 bool StatusManager::Shows(const Entry& entry, const kube::PodAtRest& shown) {
@@ -217,7 +234,8 @@ void StatusManager::Judge(const PodUid& pod, Entry& entry) {
     Rest(entry);
     return Settle(pod, entry);
   }
-  Result<Work> work = Shows(entry, *shown) ? Result<Work>(Work{}) : Plan(entry, *shown);
+  Result<Work> work =
+      Shows(entry, *shown) ? Result<Work>(Work{}) : Plan(entry, *shown, Purpose::kJudging);
   if (!work) {
     log_.Error(work.error(), "Could not make the patch of a pod's status", Pod(entry.name),
                Uid(pod));

@@ -22,6 +22,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -150,7 +151,11 @@ class StatusManager final : public sync::PodStatusSink {
   static bool GoesOnFrom(const Entry& entry, const kube::core::Pod& shown);
   // True: it is news.
   bool Show(const kube::PodRef& pod);
-  Result<Work> Plan(const Entry& entry, const kube::PodAtRest& shown) const;
+  enum class Purpose : uint8_t { kJudging, kSending };
+  Result<Work> Plan(const Entry& entry, const kube::PodAtRest& shown, Purpose purpose) const;
+  // Somebody will have a use for the patch. Most statuses of a start are held, or wait for their
+  // turn, until a newer one takes their place.
+  bool NeedsPatch(const Entry& entry, Urgency urgency) const;
   static bool Shows(const Entry& entry, const kube::PodAtRest& shown);
   // Of a pod whose turn it is.
   Result<Work> PlanNow(const PodUid& pod, const Entry& entry, const kube::PodAtRest& shown);
@@ -187,6 +192,10 @@ class StatusManager final : public sync::PodStatusSink {
   const StatusManagerOptions options_;
   MetricSet<StatusMetric> metrics_;
   Faults faults_;
+
+  // What Plan reads into: memory that is there already is half of the time that it takes.
+  struct Scratch;
+  const std::unique_ptr<Scratch> scratch_;
 
   Entries entries_;
   std::map<ObjectRef, std::set<PodUid>> named_;  // entries by name: static pods may share one

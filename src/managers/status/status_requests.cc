@@ -35,7 +35,7 @@ bool IsSilence(ErrorCode code) {
 Result<StatusManager::Work> StatusManager::PlanNow(const PodUid& pod, const Entry& entry,
                                                    const kube::PodAtRest& shown) {
   if (judged_ && judged_->pod == pod) return std::move(std::exchange(judged_, {})->work);
-  return Plan(entry, shown);
+  return Plan(entry, shown, Purpose::kSending);
 }
 
 // From what is known now, which may be more than when the pod got in line.

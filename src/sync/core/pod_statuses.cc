@@ -13,9 +13,11 @@ namespace {
 
 namespace core = kube::core;
 
+Error NotAStatus() { return Error(ErrorCode::kCorrupt, "not a pod's status"); }
+
 Result<core::PodStatus> Parse(const std::string& bytes) {
   core::PodStatus status;
-  if (!status.ParseFromString(bytes)) return Error(ErrorCode::kCorrupt, "not a pod's status");
+  if (!status.ParseFromString(bytes)) return NotAStatus();
   return status;
 }
 
@@ -73,7 +75,12 @@ std::string GoingOnFrom(const core::PodStatus& shown, const std::string& ours, F
 
 PodStatuses::PodStatuses(reactor::Loop& loop, const Logger& log, PodShard& pods,
                          PodStatusSink& sink)
-    : loop_(loop), log_(log), pods_(pods), sink_(sink), scratch_(std::make_unique<core::Pod>()) {}
+    : loop_(loop),
+      log_(log),
+      pods_(pods),
+      sink_(sink),
+      scratch_(std::make_unique<core::Pod>()),
+      scratch_before_(std::make_unique<core::PodStatus>()) {}
 
 PodStatuses::~PodStatuses() { *alive_ = false; }
 
@@ -223,13 +230,9 @@ Result<std::string> PodStatuses::Build(const PodWorker& worker, const Kept& kept
                                        Finished finished) const {
   core::Pod& pod = *scratch_;
   if (const Status read = worker.wish()->ParseInto(pod); !read) return read.error();
-  core::PodStatus before;
+  core::PodStatus& before = *scratch_before_;
   const bool has_before = !kept.status.empty() && !faults_.forget_before;
-  if (has_before) {
-    Result<core::PodStatus> parsed = Parse(kept.status);
-    if (!parsed) return parsed.error();
-    before = *std::move(parsed);
-  }
+  if (has_before && !before.ParseFromString(kept.status)) return NotAStatus();
   const WallTime now = loop_.WallNow();
   if (worker.rejected()) {
     return kube::EncodeWire(

@@ -97,6 +97,7 @@ class PodStatuses final : public PodStatusUser {
   Faults faults_;
   // Parsed into again and again: a pod that was there before costs few allocations.
   const std::unique_ptr<kube::core::Pod> scratch_;
+  const std::unique_ptr<kube::core::PodStatus> scratch_before_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // shared with the posted turn
 };
 

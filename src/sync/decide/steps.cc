@@ -96,11 +96,20 @@ bool Steps::ItsTurn(ContainerIndex index) const {
   return true;
 }
 
-// A sidecar's grace runs while it waits for its turn.
+// Something of it has yet to stop.
+bool Steps::Runs(const SandboxId& sandbox) const {
+  return std::ranges::any_of(pod_.containers, [&sandbox](const KnownContainer& container) {
+    return container.life == Life::kRunning && container.sandbox && *container.sandbox == sandbox;
+  });
+}
+
+// A sidecar's grace runs while it waits for its turn. What was stopped with a sandbox before, and
+// is kept, does not count: its grace was another one.
 TimePoint Steps::PodStopBegan() const {
   TimePoint began = in_.state.kill_began.value_or(kNever);
   for (const KnownContainer& container : pod_.containers) {
     if (!container.stopping() || container.entry->kill_reason != KillReason::kPodStops) continue;
+    if (container.sandbox && !Runs(*container.sandbox)) continue;
     began = std::min(began, *container.entry->stop_began);
   }
   return began;

@@ -81,6 +81,7 @@ class Steps {
   std::optional<ContainerStop> StopStep(const Kill& kill);
   std::vector<Kill> AllRunning(std::optional<Seconds> grace) const;
   bool ItsTurn(ContainerIndex index) const;
+  bool Runs(const SandboxId& sandbox) const;
   TimePoint PodStopBegan() const;
 
   const DecideInput& in_;

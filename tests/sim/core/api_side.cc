@@ -48,13 +48,12 @@ const Pod* ApiSide::Find(const std::string& name) const {
 
 void ApiSide::OnChange() {
   const fakes::ApiModel::LastChange change = model_.last_change();
-  std::unique_ptr<Pod>& place = pods_[change.object];
-  std::unique_ptr<Pod> after;
+  std::shared_ptr<const Pod>& place = pods_[change.object];
+  std::shared_ptr<const Pod> after;
   if (!change.deleted) {
-    after = std::make_unique<Pod>();
-    CHECK(after->ParseFromString(change.after));
+    after = {change.after, &dynamic_cast<const Pod&>(change.after->object.message())};
   }
-  const std::unique_ptr<Pod> before = std::exchange(place, std::move(after));
+  const std::shared_ptr<const Pod> before = std::exchange(place, std::move(after));
   changed_({.before = before.get(), .after = place.get(), .who = who_});
   if (change.deleted) pods_.erase(change.object);
 }

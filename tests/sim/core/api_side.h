@@ -27,7 +27,8 @@ struct ServerChange {
 
 class ApiSide {
  public:
-  using Pods = std::map<ObjectRef, std::unique_ptr<kube::core::Pod>>;
+  // Shared with the model, which has them parsed.
+  using Pods = std::map<ObjectRef, std::shared_ptr<const kube::core::Pod>>;
 
   // `changed` is told inside of what changes something.
   ApiSide(World& world, std::function<void(const ServerChange&)> changed);

@@ -169,11 +169,20 @@ void CoreWorld::Join() {
   if (agent_ != nullptr) agent_->Join();
 }
 
+kube::PodRef CoreWorld::FromFile(const SimPod& pod) {
+  auto& [state, made] = from_files_[pod.uid];
+  if (!made || state != pod) {
+    state = pod;
+    made = pod.Build();
+  }
+  return made;
+}
+
 void CoreWorld::TellFiles() {
   if (agent_ == nullptr) return;
   std::vector<kube::PodRef> pods;
   for (const auto& [uid, pod] : pods_) {
-    if (pod.wished && pod.is_static) pods.push_back(pod.Build());
+    if (pod.wished && pod.is_static) pods.push_back(FromFile(pod));
   }
   agent_->OnSources([pods = std::move(pods)](sync::PodSources& sources) {
     sources.OnPods(sync::SourceKind::kFile, pods);

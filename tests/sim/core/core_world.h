@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/sim/core/api_side.h"
@@ -98,6 +99,7 @@ class CoreWorld final : private CoreAgentUser {
  private:
   void Join();
   void TellFiles();
+  kube::PodRef FromFile(const SimPod& pod);
   void Tick();
   void DieOf(const PodUid& pod);
   void OnServerChange(const ServerChange& change);
@@ -139,6 +141,8 @@ class CoreWorld final : private CoreAgentUser {
   CoreAgentOptions agent_options_;
   std::vector<CoreWatcher*> watchers_;
   std::map<PodUid, SimPod> pods_;
+  // What was told of files, and of which state of the pod it was made.
+  std::map<PodUid, std::pair<SimPod, kube::PodRef>> from_files_;
   std::set<PodUid> touched_;
   AgentBreak at_call_;  // of KillAgentAtCall
   std::optional<PodUid> deadly_;

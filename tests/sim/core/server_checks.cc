@@ -50,6 +50,23 @@ bool ToldAnEnd(const ContainerStatus& container) {
   return container.state().has_terminated() || container.laststate().has_terminated();
 }
 
+// The server keeps restarts and ends that were told before: only what is now is compared.
+bool Shows(const PodStatus& shown, const PodStatus& told) {
+  const std::vector<const ContainerStatus*> containers = ContainersOf(told);
+  return shown.reason() == told.reason() && ContainersOf(shown).size() == containers.size() &&
+         std::ranges::all_of(containers, [&shown](const ContainerStatus* container) {
+           const ContainerStatus* const there = FindContainer(shown, container->name());
+           return there != nullptr &&
+                  kube::EncodeJson(there->state()) == kube::EncodeJson(container->state());
+         });
+}
+
+PodStatus Parse(const std::string& bytes) {
+  PodStatus status;
+  CHECK(status.ParseFromString(bytes));
+  return status;
+}
+
 std::string MirrorOf(const Pod& pod) {
   const auto found = pod.metadata().annotations().find(std::string(sync::kMirrorAnnotation));
   return found == pod.metadata().annotations().end() ? "" : found->second;
@@ -65,7 +82,13 @@ void ServerChecks::Problem(const Pod& pod, const std::string& what) {
 void ServerChecks::OnStatus(const sync::PodStatusUpdate& update) {
   const PodUid uid(std::string(update.pod->hot().uid));
   // Not sooner: what was told of the life before may still be on its way to the server.
-  if (ended_.erase(uid) != 0) ++lives_[uid];
+  if (ended_.erase(uid) != 0) {
+    ++lives_[uid];
+    told_[uid].clear();
+  }
+  if (const auto told = told_.find(uid); told != told_.end()) {
+    told->second.push_back(update.status);
+  }
   if (update.finished == sync::Finished::kYes) last_[uid] = update.status;
 }
 
@@ -84,9 +107,15 @@ void ServerChecks::OnServerChange(const ServerChange& change) {
 bool ServerChecks::IsSameLife(const Pod& pod) {
   const std::string mirrored = MirrorOf(pod);
   if (mirrored.empty()) return true;
-  const uint32_t life = lives_[PodUid(mirrored)];
-  const auto [place, is_new] = shown_life_.try_emplace(pod.metadata().uid(), life);
-  return std::exchange(place->second, life) == life;
+  const PodUid uid(mirrored);
+  const uint32_t life = lives_[uid];
+  uint32_t& shown = shown_life_[pod.metadata().uid()];
+  if (shown == life) return true;
+  // The last word of the life before may arrive after the first of this one was told.
+  const bool begins = std::ranges::any_of(
+      told_[uid], [&pod](const std::string& status) { return Shows(pod.status(), Parse(status)); });
+  if (begins) shown = life;
+  return !begins;
 }
 
 void ServerChecks::CheckStatus(const Pod& before, const Pod& after) {
@@ -172,8 +201,7 @@ void ServerChecks::CheckDeletion(const Pod& before) {
   }
   const auto last = last_.find(PodUid(before.metadata().uid()));
   if (last == last_.end()) return Problem(before, "deleted before it has finished");
-  PodStatus told;
-  CHECK(told.ParseFromString(last->second));
+  const PodStatus told = Parse(last->second);
   for (const ContainerStatus* container : ContainersOf(told)) {
     const ContainerStatus* const shown = FindContainer(before.status(), container->name());
     // More restarts than we know of may have been told before us.

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "kube/api/fwd.h"
 #include "tests/sim/core/core_world.h"
@@ -41,9 +42,10 @@ class ServerChecks final : public CoreWatcher {
   CoreWorld& core_;
   std::map<PodUid, std::string> last_;  // statuses that were told to be the last
   // A static pod that comes back under its uid may find its mirror still there, and begins anew.
-  std::set<PodUid> ended_;                      // nothing was told of its next life yet
-  std::map<PodUid, uint32_t> lives_;            // that ended, and of whose next one was told
-  std::map<std::string, uint32_t> shown_life_;  // by the uid of the mirror
+  std::set<PodUid> ended_;                           // nothing was told of its next life yet
+  std::map<PodUid, uint32_t> lives_;                 // that ended, and of whose next one was told
+  std::map<std::string, uint32_t> shown_life_;       // by the uid of the mirror
+  std::map<PodUid, std::vector<std::string>> told_;  // statuses, in a life that is not the first
 };
 
 }  // namespace denselet::sim

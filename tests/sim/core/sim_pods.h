@@ -62,6 +62,8 @@ struct SimPod {
   kube::core::Pod Object() const;
   // The same with what the story says of its end, for who tells it without an API server.
   kube::PodRef Build() const;
+
+  friend bool operator==(const SimPod&, const SimPod&) = default;
 };
 
 inline constexpr const char* kSimNode = "n1";

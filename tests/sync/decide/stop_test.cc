@@ -228,6 +228,14 @@ DECISIONS(
          "term pgrace=30 kbegan=-30 sb0=ready a/0=running app/0=running "
          "app/0.kill=pod:began=-30:ends=0 app/0.stop=inflight",
          "stop a/0 2s pod"},
+        {"AStopOfASandboxBeforeTakesNoGrace", "Always deleted c:app",
+         "term pgrace=30 sb0=notready sb1=ready app/0=exited:0@sb0 app/1=running "
+         "app/0.kill=pod:began=-60 app/0.stop=done",
+         "stop app/1 30s pod"},
+        {"AStopOfASandboxBeforeTakesNoTurn", "Always deleted s:a c:app",
+         "term pgrace=30 sb0=notready sb1=ready a/1=running app/0=exited:0@sb0 app/1=running "
+         "app/0.kill=pod:began=-60 app/0.stop=done",
+         "stop app/1 30s pod"},
         {"SidecarsStopInReverse", "Always deleted s:a s:b c:app",
          "term pgrace=30 kbegan=-1 sb0=ready a/0=running b/0=running app/0=exited:0",
          "stop b/0 29s pod"},

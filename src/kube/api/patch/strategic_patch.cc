@@ -4,15 +4,16 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <utility>
 
 #include "base/check.h"
 #include "kube/api/codec/codec.h"
 #include "kube/api/codec/field_walk.h"
+#include "kube/api/codec/json_decode.h"
 #include "kube/api/codec/json_encode.h"
 #include "kube/api/codec/wire_reader.h"
+#include "kube/api/codec/wire_writer.h"
 #include "kube/api/patch/json_tree.h"
 #include "kube/api/patch/strategic_diff.h"
 #include "kube/api/patch/strategic_merge.h"
@@ -116,11 +117,11 @@ Result<std::string> ApplyStrategicPatch(std::string_view json, std::string_view 
   return Json(std::move(*object)).ToString();
 }
 
-Status ApplyStrategicPatch(google::protobuf::Message& object, std::string_view patch) {
+Result<std::string> ApplyStrategicPatchToWire(std::string_view wire, std::string_view patch,
+                                              const MessageSchema& type) {
   auto change = ReadObject(patch, "read the patch");
   if (!change) return change.error();
-  const MessageSchema& type = SchemaOf(*object.GetDescriptor());
-  Halves halves = Split(EncodeWire(object), type, *change);
+  Halves halves = Split(wire, type, *change);
   std::string json;
   WireToJson(halves.named, type, {}, json);
   auto patched = ReadObject(json, "read the object");
@@ -128,11 +129,19 @@ Status ApplyStrategicPatch(google::protobuf::Message& object, std::string_view p
   if (Status status = MergeStrategic(*patched, Json::Object(*change), type); !status) {
     return status.error().With("apply a patch");
   }
-  const std::unique_ptr<google::protobuf::Message> decoded(object.New());
-  const DecodeReport report = DecodeJson(Json(std::move(*patched)).ToString(), *decoded);
+  json = Json(std::move(*patched)).ToString();
+  WireWriter decoded(json.size());
+  const DecodeReport report = JsonToWire(JsonSource(json), type, {}, decoded);
   if (!report.ok()) return report.ToStatus().error().With("read the patched object");
   // What protobuf reads one after the other it merges.
-  CHECK(object.ParseFromString(halves.others + Split(EncodeWire(*decoded), type, *change).named));
+  return std::move(halves.others) + Split(decoded.written(), type, *change).named;
+}
+
+Status ApplyStrategicPatch(google::protobuf::Message& object, std::string_view patch) {
+  const auto patched =
+      ApplyStrategicPatchToWire(EncodeWire(object), patch, SchemaOf(*object.GetDescriptor()));
+  if (!patched) return patched.error();
+  CHECK(object.ParseFromString(*patched));
   return Ok();
 }
 

@@ -35,6 +35,10 @@ Result<std::string> MakeStrategicPatch(std::string_view before, std::string_view
 // kInvalid: the patch is no JSON object, has a directive that is unknown, or does not fit the type.
 // Then the object is as it was. What the type does not have is left out.
 Status ApplyStrategicPatch(google::protobuf::Message& object, std::string_view patch);
+// The same on the bytes of an object, as protobuf writes it; what comes of it are bytes of what it
+// becomes, which protobuf has to read before they are equal to those of an equal object.
+Result<std::string> ApplyStrategicPatchToWire(std::string_view wire, std::string_view patch,
+                                              const MessageSchema& type);
 // The same on a document of the type; the answer has sorted keys.
 Result<std::string> ApplyStrategicPatch(std::string_view json, std::string_view patch,
                                         const MessageSchema& type);

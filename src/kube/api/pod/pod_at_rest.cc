@@ -144,14 +144,19 @@ Result<std::unique_ptr<core::Pod>> PodAtRest::Parse() const {
 }
 
 Result<std::unique_ptr<core::Pod>> PodAtRest::ParseWithoutSpec() const {
+  auto pod = std::make_unique<core::Pod>();
+  if (const Status parsed = ParseWithoutSpecInto(*pod); !parsed) return parsed.error();
+  return pod;
+}
+
+Status PodAtRest::ParseWithoutSpecInto(core::Pod& pod) const {
   std::string rest;
   WireReader reader(wire());
   for (WireField field; reader.Next(field);) {
     if (field.number != core::Pod::kSpecFieldNumber) rest += field.record;
   }
-  auto pod = std::make_unique<core::Pod>();
-  if (!reader.ok() || !pod->ParseFromString(rest)) return NotAPod();
-  return pod;
+  if (reader.ok() && pod.ParseFromString(rest)) return Ok();
+  return NotAPod();
 }
 
 Status PodAtRest::ParseInto(core::Pod& pod) const {

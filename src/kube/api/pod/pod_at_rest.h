@@ -118,6 +118,7 @@ class PodAtRest {
   Result<std::unique_ptr<core::Pod>> ParseWithoutSpec() const;
   // The same into a pod that there is already; what it held before is gone.
   Status ParseInto(core::Pod& pod) const;
+  Status ParseWithoutSpecInto(core::Pod& pod) const;
 
  private:
   friend class PodRef;
