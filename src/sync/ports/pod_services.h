@@ -37,6 +37,8 @@ class PodResources {
   virtual ~PodResources() = default;
   virtual void Prepare(const Context&, const kube::PodRef&, reactor::Done<PreparedPod>) = 0;
   virtual void Mount(const Context&, const kube::PodRef&, reactor::Done<Unit>) = 0;
+  // The pod, whose Mount was asked for, has a newer form.
+  virtual void Changed(const kube::PodRef&) {}
   // All of it is given back. Of a pod that nobody wants any more there is the identity only.
   virtual void Release(const Context&, const PodIdentity&, reactor::Done<Unit>) = 0;
   // What one instance of a container wrote, rotated parts too. What is not there is fine.
