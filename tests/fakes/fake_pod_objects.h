@@ -1,104 +1,105 @@
-// Objects and tokens as a test sets them, behind the port of those who fill volumes. Answers come
-// in a later turn; changes are told to the pods that are followed and refer to the object.
+// What pods refer to, as a test has it: objects and services by hand, answers in a later turn.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "reactor/api/loop.h"
 #include "sync/ports/pod_objects.h"
+#include "sync/ports/pod_volumes.h"
 
 namespace denselet::fakes {
 
 class FakePodObjects final : public sync::PodObjects {
  public:
   explicit FakePodObjects(reactor::Loop& loop) : loop_(loop) {}
-  ~FakePodObjects() override { *alive_ = false; }
 
-  void set_user(sync::PodObjectsUser* user) { user_ = user; }
-  // No bytes: there is none. Tells all that are followed: which of them refer to it is for them.
-  void Set(const sync::ObjectKey& key, sync::ObjectBytes bytes) {
-    objects_[key] = std::move(bytes);
-    for (const PodUid& pod : followed_) {
-      loop_.Post([this, alive = alive_, pod, key] {
-        if (*alive && user_ != nullptr && followed_.count(pod) != 0) {
-          user_->OnObjectChanged(pod, key);
-        }
-      });
-    }
+  template <class Object>
+  void Put(sync::ObjectKind kind, const Object& object) {
+    objects_[{kind, {object.metadata().namespace_(), object.metadata().name()}}] =
+        std::make_shared<const std::string>(object.SerializeAsString());
   }
-  void set_unavailable(bool unavailable) { unavailable_ = unavailable; }
-  // Answers of fetches wait until then.
-  void Hold() { held_ = true; }
-  void Release() {
-    held_ = false;
-    for (auto& task : std::exchange(waiting_, {})) loop_.Post(std::move(task));
+  template <class Service>
+  void PutService(const Service& service) {
+    services_.services.push_back(std::make_shared<const std::string>(service.SerializeAsString()));
   }
-  void set_token(std::string token, Duration lasts) {
-    token_ = std::move(token);
-    token_lasts_ = lasts;
-  }
-  const std::set<PodUid>& followed() const { return followed_; }
-  uint64_t fetches() const { return fetches_; }
-  uint64_t tokens_asked() const { return tokens_asked_; }
+  // Until told otherwise nothing is listed, nothing is answered.
+  bool listed = true;
+  bool silent = false;
+  uint64_t asked = 0;
 
-  void Follow(const kube::PodRef& pod) override {
-    followed_.insert(PodUid(std::string(pod->hot().uid)));
-  }
-  void Unfollow(const PodUid& pod) override { followed_.erase(pod); }
+  void Follow(const kube::PodRef&) override {}
+  void Unfollow(const PodUid&) override {}
   void Fetch(const Context&, const sync::ObjectKey& key,
              reactor::Done<sync::ObjectBytes> done) override {
-    ++fetches_;
-    Later([this, key, done = std::move(done)]() mutable {
-      if (unavailable_) return done(Error(ErrorCode::kUnavailable, "no answer"));
-      const auto found = objects_.find(key);
-      if (found == objects_.end() || found->second == nullptr) {
-        return done(Error(ErrorCode::kNotFound, "no such object"));
-      }
-      done(found->second);
-    });
+    ++asked;
+    if (silent) return;
+    const auto found = objects_.find(key);
+    const char* word = key.kind == sync::ObjectKind::kSecret ? "secret" : "configmap";
+    Answer<sync::ObjectBytes>(
+        std::move(done), found != objects_.end()
+                             ? Result<sync::ObjectBytes>(found->second)
+                             : Error(ErrorCode::kNotFound,
+                                     std::string(word) + " \"" + key.ref.name + "\" not found"));
   }
-  void Services(const Context&, const std::string&, reactor::Done<sync::ServiceSet> done) override {
-    Later([done = std::move(done)]() mutable { done(sync::ServiceSet{}); });
+  void Services(const Context&, const std::string&, sync::WhenUnlisted when_unlisted,
+                reactor::Done<sync::ServiceSet> done) override {
+    if (!listed && when_unlisted == sync::WhenUnlisted::kWait) {
+      return Answer<sync::ServiceSet>(std::move(done),
+                                      Error(ErrorCode::kUnavailable, "services unlisted"));
+    }
+    Answer<sync::ServiceSet>(std::move(done), listed ? services_ : sync::ServiceSet());
   }
   void Token(const Context&, const sync::TokenWish&,
              reactor::Done<sync::ServiceToken> done) override {
-    ++tokens_asked_;
-    Later([this, done = std::move(done)]() mutable {
-      if (unavailable_) return done(Error(ErrorCode::kUnavailable, "no answer"));
-      done(sync::ServiceToken{.token = token_,
-                              .expires = loop_.WallNow() + token_lasts_,
-                              .refresh_at = loop_.WallNow() + token_lasts_ * 8 / 10});
+    Answer<sync::ServiceToken>(std::move(done), Error(ErrorCode::kUnavailable, "no tokens here"));
+  }
+
+ private:
+  template <class T>
+  void Answer(reactor::Done<T> done, Result<T> answer) {
+    loop_.Post([done = std::move(done), answer = std::move(answer)]() mutable {
+      done(std::move(answer));
+    });
+  }
+
+  reactor::Loop& loop_;
+  std::map<sync::ObjectKey, sync::ObjectBytes> objects_;
+  sync::ServiceSet services_;
+};
+
+// Volumes of which there are files, and no mounts but those that a test gives.
+class FakePodVolumes final : public sync::PodVolumes {
+ public:
+  explicit FakePodVolumes(reactor::Loop& loop) : loop_(loop) {}
+
+  Result<std::vector<sync::MountSpec>> mounts = std::vector<sync::MountSpec>();
+  std::map<std::pair<std::string, std::string>, std::string> files;  // by volume and path
+  sync::KeyValues seen_env;
+
+  void MountsOf(const Context&, const kube::PodRef&, const sync::ContainerWish&,
+                const sync::KeyValues& env,
+                reactor::Done<std::vector<sync::MountSpec>> done) override {
+    seen_env = env;
+    loop_.Post([done = std::move(done), answer = mounts]() mutable { done(std::move(answer)); });
+  }
+  void ReadFile(const Context&, const kube::PodRef&, const std::string& volume,
+                const std::string& path, size_t, reactor::Done<std::string> done) override {
+    const auto found = files.find({volume, path});
+    loop_.Post([done = std::move(done),
+                answer = found != files.end()
+                             ? Result<std::string>(found->second)
+                             : Error(ErrorCode::kNotFound, "no such file")]() mutable {
+      done(std::move(answer));
     });
   }
 
  private:
-  void Later(reactor::Task task) {
-    reactor::Task mine = [alive = alive_, task = std::move(task)]() mutable {
-      if (*alive) task();
-    };
-    if (held_) {
-      waiting_.push_back(std::move(mine));
-    } else {
-      loop_.Post(std::move(mine));
-    }
-  }
-
   reactor::Loop& loop_;
-  sync::PodObjectsUser* user_ = nullptr;
-  std::map<sync::ObjectKey, sync::ObjectBytes> objects_;
-  std::set<PodUid> followed_;
-  bool unavailable_ = false;
-  bool held_ = false;
-  std::vector<reactor::Task> waiting_;
-  std::string token_ = "token";
-  Duration token_lasts_ = Hours(1);
-  uint64_t fetches_ = 0;
-  uint64_t tokens_asked_ = 0;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace denselet::fakes

@@ -60,7 +60,7 @@ Status Agent::StartRoles(const AgentOptions& options) {
   shards_->RunAndWait(kApiShard, [&](reactor::Shard&) {
     ApiShard& api = *on_shards_[kApiShard].api;
     pods_->Begin(api, api.reports());
-    api.Begin(*machine, pods_->core());
+    api.Begin(*machine, *pods_);
     StartLocalApi(options);
   });
   return Ok();

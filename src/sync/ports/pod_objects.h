@@ -37,6 +37,13 @@ struct ServiceSet {
   std::vector<ObjectBytes> services = {};
 };
 
+// A pod of the API server proves that there is one: its services are waited for. A static pod is
+// not to wait for anybody.
+enum class WhenUnlisted : uint8_t {
+  kWait,  // for a while, then kUnavailable
+  kNone,  // then there are none
+};
+
 // A token of a pod's service account, bound to the pod (TokenRequest).
 struct TokenWish {
   std::string ns = {};
@@ -76,8 +83,9 @@ class PodObjects {
   // Answers once, in a later turn, when the object is known (a first list may have to come), within
   // the context's deadline. kNotFound: the API server says that there is none.
   virtual void Fetch(const Context&, const ObjectKey&, reactor::Done<ObjectBytes>) = 0;
-  // kUnavailable until the services were listed once; without an API server: none.
-  virtual void Services(const Context&, const std::string& ns, reactor::Done<ServiceSet>) = 0;
+  // Before the services were listed once: as asked for; without an API server: none.
+  virtual void Services(const Context&, const std::string& ns, WhenUnlisted,
+                        reactor::Done<ServiceSet>) = 0;
   // One that is still good is handed out again; one due for renewal is renewed first, and where
   // that fails the old one serves as long as it lasts.
   virtual void Token(const Context&, const TokenWish&, reactor::Done<ServiceToken>) = 0;

@@ -7,7 +7,7 @@
 
 #include "tests/fakes/capturing_log_sink.h"
 #include "tests/fakes/fake_disk.h"
-#include "tests/fakes/fake_pod_objects.h"
+#include "tests/managers/volume/objects_for_tests.h"
 #include "tests/managers/volume/pods_for_tests.h"
 #include "tests/sim/sim_disk_jobs.h"
 #include "tests/sim/world.h"
@@ -76,7 +76,7 @@ class VolumeManagerTest : public testing::Test {
   sim::World world_{{.seed = 1, .shards = 1}};
   fakes::FakeDisk disk_;
   sim::SimDiskJobs jobs_{world_.loop(0), world_.random(), disk_};
-  fakes::FakePodObjects objects_{world_.loop(0)};
+  ObjectsForTests objects_{world_.loop(0)};
   CapturingLogSink sink_;
   LogVerbosity verbosity_;
   LogOutput log_{.format = {}, .clock = world_.clock(), .verbosity = verbosity_, .sink = sink_};
