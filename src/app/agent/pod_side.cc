@@ -11,14 +11,19 @@ class PodSide::OnShard final : public sync::PodShardUser,
                                public sync::ShardRouter,
                                private sync::PodObjectsUser {
  public:
-  OnShard(ShardBasics& basics, reactor::BlockingPool& pool, cri::CriShard& cri,
-          const PodSideOptions& options, sync::PodCore& core,
+  OnShard(ShardBasics& basics, reactor::BlockingPool& pool, reactor::BlockingPool& volume_pool,
+          cri::CriShard& cri, const PodSideOptions& options, sync::PodCore& core,
           const managers::PodObjectsHome::Handle& home)
       : shard_(basics.shard()),
         core_(core),
         log_(basics.log()),
         files_(shard_, pool),
-        directories_(basics.loop(), files_, options.directories),
+        disk_jobs_(shard_, volume_pool),
+        objects_(shard_, home, sync::PodCore::kHome),
+        volumes_(basics.loop(), basics.random(), disk_jobs_, objects_, basics.log(),
+                 {.node = {.root_folder = options.directories.root_folder,
+                           .selinux = options.spec.selinux}}),
+        directories_(basics.loop(), files_, options.directories, &volumes_),
         leftovers_(files_, options.directories),
         runtime_(basics.loop(), files_, cri.runtime(), basics.log(),
                  options.directories.root_folder),
@@ -27,14 +32,15 @@ class PodSide::OnShard final : public sync::PodShardUser,
                              reactor::Done<std::vector<net::Address>> done) {
                  net::Resolve(shard_, pool, context, host, port, std::move(done));
                }),
-        objects_(shard_, home, sync::PodCore::kHome),
-        volumes_(basics.loop()),
         specs_({basics.loop(), files_, objects_, volumes_}, options.spec) {
+    // Volumes first: a pod that is woken finds its files renewed, or on their way.
+    objects_.AddUser(volumes_);
     objects_.AddUser(static_cast<sync::PodObjectsUser&>(*this));
   }
 
   void Take(const NodeNews& news) {
     specs_.SetNode(news.node);
+    volumes_.SetAllocatable(news.node.allocatable);
     specs_.SetResolvConf(news.resolv_conf);
   }
 
@@ -44,7 +50,10 @@ class PodSide::OnShard final : public sync::PodShardUser,
   sync::PodSpecs& specs() { return specs_; }
   sync::PodLeftovers& leftovers() { return leftovers_; }
   reactor::FileSystem& files() { return files_; }
-  void Stop(reactor::Task stopped) { files_.Stop(std::move(stopped)); }
+  void Stop(reactor::Task stopped) {
+    disk_jobs_.Stop(
+        [this, stopped = std::move(stopped)]() mutable { files_.Stop(std::move(stopped)); });
+  }
 
   // sync::ShardRouter
   uint32_t shards() const override { return shard_.shards(); }
@@ -73,12 +82,13 @@ class PodSide::OnShard final : public sync::PodShardUser,
   sync::PodCore& core_;
   const Logger log_;
   reactor::PoolFileSystem files_;
+  reactor::PoolDiskJobs disk_jobs_;
+  managers::PodObjectsFront objects_;
+  managers::VolumeManager volumes_;
   managers::PodDirectories directories_;
   managers::PodLeftoverFinder leftovers_;
   managers::TerminationMessages runtime_;
   managers::HookRunner hooks_;
-  managers::PodObjectsFront objects_;
-  NoVolumes volumes_;
   sync::PodSpecBuilder specs_;
 };
 
@@ -88,13 +98,14 @@ PodSide::PodSide(uint32_t shards, PodSideOptions options)
 PodSide::~PodSide() = default;
 
 void PodSide::OpenShard(uint32_t shard, ShardBasics& basics, reactor::BlockingPool& pool,
-                        cri::CriShard& cri, sync::NodeFetcher& nodes) {
+                        reactor::BlockingPool& volume_pool, cri::CriShard& cri,
+                        sync::NodeFetcher& nodes) {
   if (shard == sync::PodCore::kHome) {
     objects_ = std::make_unique<managers::PodObjectsHome>(basics.shard(), basics.random(),
                                                           options_.objects);
   }
-  on_shards_[shard] =
-      std::make_unique<OnShard>(basics, pool, cri, options_, core_, objects_->handle());
+  on_shards_[shard] = std::make_unique<OnShard>(basics, pool, volume_pool, cri, options_, core_,
+                                                objects_->handle());
   OnShard& part = *on_shards_[shard];
   if (shard == sync::PodCore::kHome) {
     home_ = std::make_unique<Home>(basics, cri);

@@ -2,11 +2,9 @@
 // its ports.
 //
 //   home (the API shard)   PodCore's home, the runtime's event stream, what pods refer to on the
-//   API
-//                          server, news of the node
-//   every shard            PodCore's part, pod directories, hooks, specifications, the front of
-//   what
-//                          pods refer to
+//                          API server, news of the node
+//   every shard            PodCore's part, pod directories, volumes, hooks, specifications, the
+//                          front of what pods refer to
 //
 // Owned by Agent. What names a shard is called there. Opened: every shard, then Begin. Closed: home
 // and shards, in any order; then StopLeaves and DestroyShard of each; destroyed itself when the
@@ -18,7 +16,6 @@
 #include <string>
 #include <vector>
 
-#include "app/agent/no_volumes.h"
 #include "app/agent/node_news.h"
 #include "app/agent/shard_basics.h"
 #include "cri/cri_shard.h"
@@ -29,7 +26,9 @@
 #include "managers/poddirs/termination_messages.h"
 #include "managers/secrets/pod_objects_front.h"
 #include "managers/secrets/pod_objects_home.h"
+#include "managers/volume/volume_manager.h"
 #include "reactor/blocking_pool.h"
+#include "reactor/pool_disk_jobs.h"
 #include "reactor/pool_file_system.h"
 #include "sync/core/pod_core.h"
 #include "sync/spec/pod_specs.h"
@@ -53,7 +52,7 @@ class PodSide {
 
   // Home, which is shard 0, first.
   void OpenShard(uint32_t shard, ShardBasics& basics, reactor::BlockingPool& pool,
-                 cri::CriShard& cri, sync::NodeFetcher& nodes);
+                 reactor::BlockingPool& volume_pool, cri::CriShard& cri, sync::NodeFetcher& nodes);
   // On the home shard: from here on the runtime is listed, and wishes are taken. `statuses` is
   // where they go.
   void Begin(sync::PodCoreUser& user, sync::PodStatusSink& statuses);

@@ -77,7 +77,7 @@ void VolumeManager::MountsOf(const Context& context, const kube::PodRef& ref,
                              reactor::Done<std::vector<sync::MountSpec>> done) {
   const Result<std::unique_ptr<kube::core::Pod>> parsed = ref->Parse();
   if (!parsed) return Refuse(parsed.error(), std::move(done));
-  Result<std::vector<PlannedMount>> mounts = PlanMounts(**parsed, wish.name, env, options_.node);
+  Result<std::vector<PlannedMount>> mounts = PlanMounts(**parsed, wish.name, env, node_);
   if (!mounts) return Refuse(mounts.error(), std::move(done));
   const auto pod = pods_.find(PodUid(std::string(ref->hot().uid)));
   if (pod == pods_.end() || pod->second.stage != Stage::kMounted) {
@@ -103,7 +103,7 @@ void VolumeManager::ReadFile(const Context& context, const kube::PodRef& ref,
   }
   for (const auto& candidate : (*parsed)->spec().volumes()) {
     if (candidate.name() != volume) continue;
-    const Result<VolumePlan> plan = PlanVolume(**parsed, candidate, options_.node);
+    const Result<VolumePlan> plan = PlanVolume(**parsed, candidate, node_);
     if (!plan) return Refuse(plan.error(), std::move(done));
     Run(
         context, {"read a file of a volume", plan->path, pod->second.lane},

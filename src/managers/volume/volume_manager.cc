@@ -69,6 +69,7 @@ VolumeManager::VolumeManager(reactor::Loop& loop, Random& random, reactor::DiskJ
       objects_(objects),
       log_(log),
       options_(std::move(options)),
+      node_(options_.node),
       alive_(std::make_shared<bool>(true)) {}
 
 VolumeManager::~VolumeManager() {
@@ -125,7 +126,7 @@ Result<Filling> VolumeManager::Fill(const kube::PodRef& pod, const std::set<std:
   constexpr uint64_t kNumbers = 4'000'000'000;
   const FillingStamp stamp{StampOf(loop_.WallNow()),
                            static_cast<uint32_t>(random_.Below(kNumbers))};
-  return FillVolumes(**parsed, only, answers, options_.node, stamp);
+  return FillVolumes(**parsed, only, answers, node_, stamp);
 }
 
 void VolumeManager::SetUp(const Context& context, const PodUid& uid, uint64_t turn,
@@ -139,7 +140,7 @@ void VolumeManager::SetUp(const Context& context, const PodUid& uid, uint64_t tu
   Result<Filling> filling = Fill(pod->pod, nullptr, answers);
   if (!filling) return Refuse(filling.error(), std::move(done));
   Run(
-      context, {"set up volumes", PodFolder(options_.node.root_folder, uid), pod->lane},
+      context, {"set up volumes", PodFolder(node_.root_folder, uid), pod->lane},
       [volumes = std::move(filling->volumes)](reactor::DiskCalls& disk) {
         return NoText(SetUpVolumes(disk, volumes));
       },
@@ -171,8 +172,8 @@ void VolumeManager::Unmount(const Context& context, const PodUid& uid, reactor::
   ArmTimer(uid, pod);
   objects_.Unfollow(uid);
   Run(
-      context, {"take down volumes", PodFolder(options_.node.root_folder, uid), pod.lane},
-      [root = options_.node.root_folder, uid](reactor::DiskCalls& disk) {
+      context, {"take down volumes", PodFolder(node_.root_folder, uid), pod.lane},
+      [root = node_.root_folder, uid](reactor::DiskCalls& disk) {
         return NoText(TearDownPod(disk, root, uid));
       },
       IgnoreText([this, uid, turn = pod.turn, done = std::move(done)](Status gone) mutable {
@@ -257,7 +258,7 @@ void VolumeManager::WriteFiles(const Context& context, const PodUid& uid, uint64
     log_.Error(*filling->fault, "Could not renew a volume", Uid(uid));
   }
   Run(
-      context, {"renew volumes", PodFolder(options_.node.root_folder, uid), pod->lane},
+      context, {"renew volumes", PodFolder(node_.root_folder, uid), pod->lane},
       [written = std::move(filling->volumes)](reactor::DiskCalls& disk) {
         return NoText(SetUpVolumes(disk, written));
       },

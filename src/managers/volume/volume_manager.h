@@ -60,6 +60,12 @@ class VolumeManager final : public sync::PodMounts,
   VolumeManager(const VolumeManager&) = delete;
   VolumeManager& operator=(const VolumeManager&) = delete;
 
+  // What there is for pods: the most that a tmpfs may hold, and what the downward API tells. From
+  // the next job on.
+  void SetAllocatable(kube::NodeAllocatable allocatable) {
+    node_.allocatable = std::move(allocatable);
+  }
+
   // sync::PodMounts
   void Mount(const Context&, const kube::PodRef&, reactor::Done<Unit>) override;
   void Changed(const kube::PodRef&) override;
@@ -137,6 +143,7 @@ class VolumeManager final : public sync::PodMounts,
   sync::PodObjects& objects_;
   const Logger log_;
   const VolumeManagerOptions options_;
+  VolumeNode node_;
   std::map<PodUid, Pod> pods_;
   uint64_t turns_ = 0;
   std::deque<WaitingJob> line_;

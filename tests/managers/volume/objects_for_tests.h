@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "reactor/api/loop.h"
 #include "sync/ports/pod_objects.h"
@@ -61,7 +62,8 @@ class ObjectsForTests final : public sync::PodObjects {
       done(found->second);
     });
   }
-  void Services(const Context&, const std::string&, reactor::Done<sync::ServiceSet> done) override {
+  void Services(const Context&, const std::string&, sync::WhenUnlisted,
+                reactor::Done<sync::ServiceSet> done) override {
     Later([done = std::move(done)]() mutable { done(sync::ServiceSet{}); });
   }
   void Token(const Context&, const sync::TokenWish&,

@@ -86,14 +86,19 @@ Quantity AmountOf(const Amounts& amounts, std::string_view name) {
   return amount ? *amount : Quantity();
 }
 
-Quantity LimitOf(const core::ResourceRequirements& resources, std::string_view name,
-                 const NodeAllocatable& node) {
+// What a container without one has: the pod's own limit, of what has one, or the node's.
+Quantity LimitOf(const core::Pod& pod, const core::ResourceRequirements& resources,
+                 std::string_view name, const NodeAllocatable& node) {
   const Quantity own = AmountOf(resources.limits(), name);
   bool defaulted = false;
   for (const std::string_view known : kDefaulted) defaulted = defaulted || known == name;
   if (!own.IsZero() || !defaulted) return own;
   const auto found = node.find(name);
-  return found == node.end() ? own : found->second;
+  if (found == node.end()) return own;
+  const Quantity of_pod = name == "cpu" || name == "memory"
+                              ? AmountOf(pod.spec().resources().limits(), name)
+                              : Quantity();
+  return of_pod.IsZero() ? found->second : of_pod;
 }
 
 bool IsKnown(std::string_view name) {
@@ -134,8 +139,8 @@ Result<std::string> ResourceField(const core::Pod& pod, const core::ResourceFiel
   if ((kind != "limits" && kind != "requests") || !IsKnown(what)) {
     return Error(ErrorCode::kInvalid, "unsupported container resource : " + std::string(asked));
   }
-  const Quantity amount =
-      kind == "limits" ? LimitOf(*resources, what, node) : AmountOf(resources->requests(), what);
+  const Quantity amount = kind == "limits" ? LimitOf(pod, *resources, what, node)
+                                           : AmountOf(resources->requests(), what);
   const Result<Quantity> given = Quantity::Parse(selector.divisor().string());
   const Quantity divisor = given && !given->IsZero() ? *given : Quantity::FromUnits(1);
   const bool milli = what == "cpu";
