@@ -199,12 +199,19 @@ class PodDirectories::Removal {
   static void Begin(Ptr self) {
     Removal& it = *self;
     RemoveMessageFiles(it.files_, it.context_, it.data_ + "/containers",
-                       [self = std::move(self)]() mutable { Next(std::move(self)); });
+                       [self = std::move(self)]() mutable { RemoveHosts(std::move(self)); });
   }
 
   void Fail(const Error& error) { done_(error.With("remove the pod's directories")); }
 
  private:
+  // By name, so that mostly nothing is left for which the mount table would have to be read.
+  static void RemoveHosts(Ptr self) {
+    Removal& it = *self;
+    it.files_.Unlink(it.context_, it.data_ + "/etc-hosts",
+                     [self = std::move(self)](const Status&) mutable { Next(std::move(self)); });
+  }
+
   static void Next(Ptr self) {
     Removal& it = *self;
     if (it.removed_ == it.folders_.size()) return it.done_(Ok());

@@ -75,8 +75,7 @@ class Story {
       if (!wanted_[i]) {
         // Its own directory is who removes directories' to remove.
         for (const auto& [path, what] : tree) {
-          EXPECT_TRUE(path == folder || path == folder + "/volumes" ||
-                      path == folder + "/plugins")
+          EXPECT_TRUE(path == folder || path == folder + "/volumes" || path == folder + "/plugins")
               << "left: " << path;
         }
         for (const auto& [point, count] : points) {
@@ -143,12 +142,11 @@ class Story {
   }
 
   void SetObjects() {
-    objects_->Set(ConfigMapKey("m"), BytesOf<kube::core::ConfigMap>(
-                                         R"({"data":{"k":")" + value_ + R"("}})"));
+    objects_->Set(ConfigMapKey("m"),
+                  BytesOf<kube::core::ConfigMap>(R"({"data":{"k":")" + value_ + R"("}})"));
     kube::core::Secret secret;
     (*secret.mutable_data())["pw"] = value_;
-    objects_->Set(SecretKey("s"),
-                  std::make_shared<const std::string>(secret.SerializeAsString()));
+    objects_->Set(SecretKey("s"), std::make_shared<const std::string>(secret.SerializeAsString()));
   }
 
   void Happen() {
@@ -206,15 +204,15 @@ class Story {
     disk_.PutFolder("/agent/pods/" + Uid(i) + "/volumes");
     disk_.PutFolder("/agent/pods/" + Uid(i) + "/plugins");
     const kube::PodRef pod = Pod(i);
-    manager_->Mount(context, pod, [this, context, pod, answered,
-                                   life = life_](const Status& mounted) {
-      if (life != life_) return;
-      if (!mounted) return answered(false, true);
-      manager_->MountsOf(context, pod, {.name = "c"}, {},
-                         [answered](const Result<std::vector<sync::MountSpec>>& mounts) {
-                           answered(!!mounts, true);
-                         });
-    });
+    manager_->Mount(
+        context, pod, [this, context, pod, answered, life = life_](const Status& mounted) {
+          if (life != life_) return;
+          if (!mounted) return answered(false, true);
+          manager_->MountsOf(context, pod, {.name = "c"}, {},
+                             [answered](const Result<std::vector<sync::MountSpec>>& mounts) {
+                               answered(!!mounts, true);
+                             });
+        });
   }
 
   void CheckMounts() {
