@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/quoted.h"
+#include "kube/api/codec/sorted.h"
 #include "kube/api/types.h"
 #include "managers/volume/volume_plan.h"
 
@@ -87,20 +88,21 @@ class Maker {
       return Error(ErrorCode::kNotFound, std::string(secret ? "secret " : "configmap ") +
                                              GoQuoted(projection.key.ref.name) + " not found");
     }
+    std::map<std::string, std::string> all;
+    const auto take = [&all](const auto& map) {
+      for (const auto* entry : kube::Sorted(map)) all.emplace(entry->first, entry->second);
+    };
     if (secret) {
       core::Secret object;
       if (!object.ParseFromString(bytes)) return Error(ErrorCode::kCorrupt, "not a secret");
-      return AddKeys(
-          projection, "references non-existent secret key: ",
-          [&object](const std::string& key) { return Find(object.data(), key); }, object.data());
+      take(object.data());
+      return AddKeys(projection, "references non-existent secret key: ", all);
     }
     core::ConfigMap object;
     if (!object.ParseFromString(bytes)) return Error(ErrorCode::kCorrupt, "not a configMap");
-    std::map<std::string, std::string> all(object.data().begin(), object.data().end());
-    for (const auto& [key, value] : object.binarydata()) all.emplace(key, value);
-    return AddKeys(
-        projection, "configmap references non-existent config key: ",
-        [&all](const std::string& key) { return Find(all, key); }, all);
+    take(object.data());
+    take(object.binarydata());
+    return AddKeys(projection, "configmap references non-existent config key: ", all);
   }
 
   Status Add(const DownwardFiles& files) {
@@ -150,24 +152,18 @@ class Maker {
   }
 
  private:
-  template <class Map>
-  static const std::string* Find(const Map& map, const std::string& key) {
-    const auto found = map.find(key);
-    return found == map.end() ? nullptr : &found->second;
-  }
-
-  template <class FindKey, class All>
-  Status AddKeys(const Projection& projection, const char* missing, FindKey find, const All& all) {
+  Status AddKeys(const Projection& projection, const char* missing,
+                 const std::map<std::string, std::string>& all) {
     if (projection.items->empty()) {
       for (const auto& [key, value] : all) Put(key, {.data = value, .mode = mode_});
       return Ok();
     }
     for (const auto& item : *projection.items) {
-      const std::string* value = find(item.key());
-      if (value == nullptr && projection.optional) continue;
-      if (value == nullptr) return Invalid(missing + item.key());
-      Put(item.path(),
-          {.data = *value, .mode = item.has_mode() ? static_cast<uint32_t>(item.mode()) : mode_});
+      const auto found = all.find(item.key());
+      if (found == all.end() && projection.optional) continue;
+      if (found == all.end()) return Invalid(missing + item.key());
+      Put(item.path(), {.data = found->second,
+                        .mode = item.has_mode() ? static_cast<uint32_t>(item.mode()) : mode_});
     }
     return Ok();
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/quoted.h"
+#include "kube/api/codec/sorted.h"
 #include "kube/api/types.h"
 #include "managers/volume/source_fetch.h"
 #include "managers/volume/volume_setup.h"
@@ -30,10 +31,9 @@ Status CheckUid(const PodUid& uid) {
 
 bool SameMap(const google::protobuf::Map<std::string, std::string>& a,
              const google::protobuf::Map<std::string, std::string>& b) {
-  return a.size() == b.size() && std::ranges::all_of(a, [&b](const auto& entry) {
-           const auto found = b.find(entry.first);
-           return found != b.end() && found->second == entry.second;
-         });
+  return std::ranges::equal(kube::Sorted(a), kube::Sorted(b), [](const auto* x, const auto* y) {
+    return x->first == y->first && x->second == y->second;
+  });
 }
 
 // Whether the pod tells other things of itself than before.

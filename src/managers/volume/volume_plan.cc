@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/quoted.h"
+#include "kube/api/codec/sorted.h"
 #include "kube/api/types.h"
 
 namespace denselet::managers {
@@ -54,7 +55,8 @@ int64_t MemorySize(const core::Pod& pod, const core::EmptyDirVolumeSource& sourc
 std::set<std::string> RequestedPageSizes(const core::Pod& pod) {
   std::set<std::string> sizes;
   const auto add = [&sizes](const core::ResourceRequirements& resources) {
-    for (const auto& [name, amount] : resources.requests()) {
+    for (const auto* entry : kube::Sorted(resources.requests())) {
+      const std::string& name = entry->first;
       if (name.starts_with(kHugePagesPrefix)) sizes.insert(name.substr(kHugePagesPrefix.size()));
     }
   };

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/quoted.h"
+#include "kube/api/codec/sorted.h"
 #include "kube/api/types.h"
 #include "kube/api/validation/names.h"
 
@@ -20,11 +21,10 @@ constexpr std::array<std::string_view, 3> kDefaulted = {"cpu", "memory", "epheme
 constexpr std::string_view kHugePages = "hugepages-";
 
 std::string Lines(const Texts& texts) {
-  const std::map<std::string, std::string> sorted(texts.begin(), texts.end());
   std::string lines;
-  for (const auto& [key, value] : sorted) {
+  for (const auto* entry : Sorted(texts)) {
     if (!lines.empty()) lines += '\n';
-    lines += key + "=" + GoQuoted(value);
+    lines += entry->first + "=" + GoQuoted(entry->second);
   }
   return lines;
 }
