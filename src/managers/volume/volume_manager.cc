@@ -187,7 +187,10 @@ void VolumeManager::Changed(const kube::PodRef& ref) {
   if (found == pods_.end() || found->second.stage == Stage::kUnmounting) return;
   Pod& pod = found->second;
   const kube::PodRef before = std::exchange(pod.pod, ref);
-  objects_.Follow(ref);
+  // A status is no news for who follows; a static pod has no generation.
+  if (before->hot().generation != ref->hot().generation || ref->hot().generation == 0) {
+    objects_.Follow(ref);
+  }
   if (ref->hot().volumes == 0 || TellsTheSame(before, ref)) return;
   const Parsed parsed = ref->Parse();
   if (parsed) MarkStale(found->first, pod, VolumesOfThePod(**parsed));
