@@ -6,11 +6,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <vector>
 
 #include "base/quoted.h"
-#include "base/split.h"
 
 namespace denselet::reactor::path_below {
 namespace {
