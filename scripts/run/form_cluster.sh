@@ -37,14 +37,7 @@ begin_cluster() {
   start agent "$e2e/containerd.sh" use "$folder/containerd" "${agent_command[@]}" --container-runtime-endpoint "$runtime_endpoint" \
     --kubeconfig "$folder/node.kubeconfig" --node-ip "$node_address"
   agent=$pid
-  without_tokens
   "$folder/kubectl" apply -f "$root/samples/cluster/objects.yaml" >/dev/null
-}
-
-# There are no volumes yet, and a token would be one.
-without_tokens() {
-  soon "the default service account" "$agent" "$folder/kubectl" patch serviceaccount default -n default \
-    -p '{"automountServiceAccountToken": false}'
 }
 
 hints_cluster() {
@@ -56,7 +49,6 @@ To try, in another terminal:
   kubectl create deployment more --image=localhost/busybox:1 --replicas=3 -- sleep 1000
   kubectl create job once --image=localhost/busybox:1 -- echo done
   $shown/ctl pods    $shown/ctl pod NAME    $shown/ctl pleg    $shown/ctl metrics
-There are no volumes yet: pods outside of namespace default need automountServiceAccountToken: false.
 Logs: $shown/agent.log of the agent, $shown/logs of containers. Ctrl-C ends all.
 HINTS
 }

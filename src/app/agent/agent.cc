@@ -15,7 +15,9 @@ constexpr Duration kPoolStopTimeMax = Seconds(2);
 }  // namespace
 
 Agent::Agent(const AgentProcess& process)
-    : process_(process), pool_(process.clock, {.stop_wait_max = kPoolStopTimeMax}) {}
+    : process_(process),
+      pool_(process.clock, {.stop_wait_max = kPoolStopTimeMax}),
+      volume_pool_(process.clock, {.stop_wait_max = kPoolStopTimeMax}) {}
 
 Agent::~Agent() { Stop(); }
 
@@ -60,7 +62,7 @@ Status Agent::StartRoles(const AgentOptions& options) {
   shards_->RunAndWait(kApiShard, [&](reactor::Shard&) {
     ApiShard& api = *on_shards_[kApiShard].api;
     pods_->Begin(api, api.reports());
-    api.Begin(*machine, pods_->core());
+    api.Begin(*machine, *pods_);
     StartLocalApi(options);
   });
   return Ok();
@@ -136,7 +138,7 @@ Status Agent::OpenPods(const AgentOptions& options, const node::MachineFacts& ma
   pods_ = std::make_unique<PodSide>(shards_->size(), std::move(pods));
   for (uint32_t i = 0; i < shards_->size(); ++i) {
     shards_->RunAndWait(i, [&](reactor::Shard&) {
-      pods_->OpenShard(i, *on_shards_[i].basics, pool_, *on_shards_[i].cri,
+      pods_->OpenShard(i, *on_shards_[i].basics, pool_, volume_pool_, *on_shards_[i].cri,
                        on_shards_[kApiShard].api->nodes());
     });
   }
@@ -170,6 +172,7 @@ void Agent::Stop() {
     });
   }
   pool_.Stop();
+  volume_pool_.Stop();
   if (!on_shards_.empty()) StopLeaves();
   for (uint32_t i = 0; i < on_shards_.size(); ++i) {
     shards_->RunAndWait(i, [this, i](reactor::Shard&) {

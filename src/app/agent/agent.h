@@ -81,6 +81,8 @@ class Agent final : private LocalApiSource {
   const AgentProcess process_;
   std::unique_ptr<cri::Connection> connection_;  // before the shards: it outlives what they have
   reactor::BlockingPool pool_;
+  // Of its own: volumes that hang take none of the threads that all else needs.
+  reactor::BlockingPool volume_pool_;
   std::unique_ptr<reactor::Shards> shards_;
   std::unique_ptr<PodSide> pods_;
   std::vector<OnShard> on_shards_;  // each entry is its shard's own, but for its place

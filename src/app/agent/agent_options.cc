@@ -208,6 +208,7 @@ Result<AgentOptions> MakeAgentOptions(const ParsedFlags& flags, const EffectiveC
   options.runtime = RuntimeOf(config);
   SetPodSources(config, around, options.node);
   options.pods = MakePodOptions(effective, options.root_folder, SourcesOf(options.node));
+  options.pods.objects.SetServer(options.node.has_api_server);
   if (const Status kept = SetKept(flags, options.pods.core); !kept) return kept.error();
   return options;
 }

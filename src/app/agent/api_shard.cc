@@ -51,7 +51,10 @@ ApiShard::ApiShard(ShardBasics& basics, cri::CriShard& cri, const AgentOptions& 
                                                    options_.node.node)),
       reports_({basics.loop(), basics.random(), log_},
                {.node_name = options_.node.node.flags.node_name,
-                .has_api_server = options_.server.has_value()}) {}
+                .has_api_server = options_.server.has_value()}),
+      resolv_conf_(std::make_unique<ResolvConfFile>(
+          basics.loop(), leaves_->files(), leaves_->watcher(), options_.pods.spec.resolv_conf_path,
+          [this](Result<std::string> text) { OnResolvConf(std::move(text)); })) {}
 
 ApiShard::~ApiShard() { Stop(); }
 
@@ -59,6 +62,8 @@ void ApiShard::Stop() {
   stage_ = Stage::kStopped;
   cancel_.Cancel();
   reports_.Stop();
+  resolv_conf_.reset();
+  if (side_ != nullptr) side_->LeaveServer();
   node_.reset();
   node_for_pods_.reset();
   access_.reset();
@@ -83,12 +88,25 @@ void ApiShard::Prepare(reactor::Done<node::MachineFacts> done) {
       [this, alive = cancel_.token(), context, done = std::move(done)](Status made) mutable {
         if (!made) return done(made.error().With("make the agent's folder"));
         if (alive.cancelled()) return done(Error(ErrorCode::kCancelled, "the agent ends"));
-        facts_.ReadMachine(context(), std::move(done));
+        // Before any pod is told of: each sandbox needs it.
+        resolv_conf_->Start([this, alive, context, done = std::move(done)]() mutable {
+          if (alive.cancelled()) return done(Error(ErrorCode::kCancelled, "the agent ends"));
+          facts_.ReadMachine(context(), std::move(done));
+        });
       });
 }
 
-void ApiShard::Begin(const node::MachineFacts& machine, sync::PodCore& pods) {
+void ApiShard::OnResolvConf(Result<std::string> text) {
+  if (!text) log_.Error(text.error(), "Could not read the node's resolv.conf");
+  if (side_ != nullptr) return side_->SetResolvConf(std::move(text));
+  resolv_conf_text_ = std::move(text);
+}
+
+void ApiShard::Begin(const node::MachineFacts& machine, PodSide& side) {
   stage_ = Stage::kRunning;
+  side_ = &side;
+  if (resolv_conf_text_) side_->SetResolvConf(*std::exchange(resolv_conf_text_, {}));
+  sync::PodCore& pods = side.core();
   pods_ = &pods;
   reports_.SetUsers(pods.arrived(), static_cast<sync::EndingStaticPods&>(*this));
   node_for_pods_->Begin(machine, static_cast<NodeForPodsUser&>(*this));
@@ -170,6 +188,7 @@ void ApiShard::OnPodEvent(const sync::ObjectEvent& event) {
 }
 
 void ApiShard::OnServer(sync::ApiServer& api) {
+  side_->JoinServer(api);
   node_->Join(api);
   node::NodeCache& cache = node_->node()->cache();
   cache.SetListener([this] { OnNodeChanged(); });

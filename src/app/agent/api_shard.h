@@ -10,12 +10,16 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "app/agent/agent_options.h"
 #include "app/agent/local_leaves.h"
 #include "app/agent/node_for_pods.h"
 #include "app/agent/node_side.h"
 #include "app/agent/pod_reports.h"
+#include "app/agent/pod_side.h"
+#include "app/agent/resolv_conf_file.h"
 #include "app/agent/runtime_side.h"
 #include "app/agent/server_access.h"
 #include "app/agent/shard_basics.h"
@@ -49,7 +53,7 @@ class ApiShard final : public sync::PodCoreUser,
   // Answers once, within a minute.
   void Prepare(reactor::Done<node::MachineFacts> done);
   // After that. `pods` runs what the node is to run; it goes after Stop.
-  void Begin(const node::MachineFacts& machine, sync::PodCore& pods);
+  void Begin(const node::MachineFacts& machine, PodSide& pods);
   sync::NodeFetcher& nodes() { return *node_for_pods_; }
   sync::PodStatusSink& reports() { return reports_; }
   reactor::FileSystem& files() { return leaves_->files(); }
@@ -77,12 +81,14 @@ class ApiShard final : public sync::PodCoreUser,
   // NodeForPodsUser
   void OnNodeForAdmission(sync::NodeView node) override { pods_->SetNode(std::move(node)); }
   void OnNodeForStatuses(const sync::StatusNode& node) override { pods_->SetStatusNode(node); }
+  void OnNodeForSpecs(const sync::SpecNodeNow& node) override { side_->SetSpecNode(node); }
   // sync::EndingStaticPods
   bool StillEnds(const ObjectRef& pod) const override { return pods_->dispatcher().StillEnds(pod); }
 
   void Fail(const Error& reason);
   NodeSideSeams MakeNodeSeams();
   void OnNodeChanged();
+  void OnResolvConf(Result<std::string> text);
   ServerAccessSeams MakeServerSeams();
 
   ShardBasics& basics_;
@@ -99,7 +105,10 @@ class ApiShard final : public sync::PodCoreUser,
   std::unique_ptr<RuntimeSide> runtime_;
   std::unique_ptr<NodeForPods> node_for_pods_;
   PodReports reports_;
-  sync::PodCore* pods_ = nullptr;
+  PodSide* side_ = nullptr;
+  sync::PodCore* pods_ = nullptr;                        // of side_
+  std::optional<Result<std::string>> resolv_conf_text_;  // read before there is a side to tell
+  std::unique_ptr<ResolvConfFile> resolv_conf_;
   std::unique_ptr<ServerAccess> access_;
   std::unique_ptr<NodeSide> node_;  // uses the server that access_ has
 };

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "kube/api/codec/sorted.h"
 #include "kube/api/types.h"
 #include "managers/node/node_object.h"
 #include "sync/ports/api_typed.h"
@@ -26,6 +27,16 @@ std::vector<std::string> HostIps(const kube::core::Node& node) {
     if (!ips.empty()) return ips;
   }
   return ips;
+}
+
+sync::SpecNodeNow SpecViewOf(const kube::core::Node& node) {
+  sync::SpecNodeNow view{.host_ips = HostIps(node)};
+  view.prefers_ipv6 = !view.host_ips.empty() && IsIpv6(view.host_ips.front());
+  for (const auto* entry : kube::Sorted(node.status().allocatable())) {
+    const Result<kube::Quantity> amount = kube::Quantity::Parse(entry->second.string());
+    if (amount) view.allocatable.emplace(entry->first, *amount);
+  }
+  return view;
 }
 
 }  // namespace
@@ -85,6 +96,7 @@ void NodeForPods::Refresh() {
   if (!known_) return;
   const kube::core::Node node = Current();
   user_->OnNodeForAdmission(ViewOf(node));
+  user_->OnNodeForSpecs(SpecViewOf(node));
   const node::RuntimeInput runtime = inputs_.Collect().runtime;
   if (runtime.name.empty()) return;
   sync::StatusNode status{.runtime_name = runtime.name, .host_ips = HostIps(node)};

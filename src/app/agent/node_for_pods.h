@@ -1,6 +1,7 @@
 // The node as its pods need it: for admission (labels, taints, what there is to give) and for their
-// statuses (addresses, the runtime's name). From the API server once it shows the node; before
-// that, and without one, made of what the machine and the configuration say.
+// statuses (addresses, the runtime's name) and specifications (addresses, what there is to give).
+// From the API server once it shows the node; before that, and without one, made of what the
+// machine and the configuration say.
 //
 //   reading (network, again every second until it is known) --> known --(the server's node
 //   changes)-->
@@ -21,6 +22,7 @@
 #include "managers/node/node_status.h"
 #include "reactor/api/loop.h"
 #include "sync/admission/admission_desk.h"
+#include "sync/spec/node_facts.h"
 #include "sync/status/pod_status.h"
 
 namespace denselet::app {
@@ -29,6 +31,7 @@ class NodeForPodsUser {
  public:
   virtual void OnNodeForAdmission(sync::NodeView node) = 0;
   virtual void OnNodeForStatuses(const sync::StatusNode& node) = 0;
+  virtual void OnNodeForSpecs(const sync::SpecNodeNow& node) = 0;
 
  protected:
   ~NodeForPodsUser() = default;

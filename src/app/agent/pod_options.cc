@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "kube/api/types.h"
+#include "sync/spec/ip_preference.h"
 
 namespace denselet::app {
 namespace {
@@ -54,12 +55,28 @@ sync::SpecNode SpecOf(const EffectiveConfig& effective, const std::string& root_
   if (!config.cgroupsperqos()) spec.cgroup_root = config.cgrouproot();
   spec.seccomp_root = root_folder + "/seccomp";
   spec.cluster_domain = config.clusterdomain();
+  for (const std::string& server : config.clusterdns()) {
+    // Upstream leaves out what is no address, too.
+    if (const auto ip = sync::ReadIp(server)) spec.cluster_dns.push_back(ip->text);
+  }
+  spec.resolv_conf_path = config.resolvconf();
+  spec.pods_dir = root_folder + "/pods";
+  spec.env_files = effective.kubelet.gates.Enabled("EnvFiles");
   spec.seccomp_default = config.seccompdefault();
   spec.cpu_cfs_quota = config.cpucfsquota();
   spec.cpu_cfs_period_us = Duration(config.cpucfsquotaperiod().duration()) / Microseconds(1);
   spec.cgroup_v2 = effective.machine.unified_cgroups;
   spec.single_process_oom_kill = config.singleprocessoomkill();
   return spec;
+}
+
+managers::PodObjectsOptions ObjectsOf(const EffectiveConfig& effective) {
+  const std::string& strategy =
+      effective.kubelet.config->configmapandsecretchangedetectionstrategy();
+  managers::PodObjectsOptions options;
+  if (strategy == "Cache") options.objects.detection = managers::ChangeDetection::kCache;
+  if (strategy == "Get") options.objects.detection = managers::ChangeDetection::kGet;
+  return options;
 }
 
 // "2MB", as the kernel's cgroup files are called.
@@ -84,6 +101,7 @@ PodSideOptions MakePodOptions(const EffectiveConfig& effective, const std::strin
     options.allowed_sysctls.push_back(name);
   }
   options.spec = SpecOf(effective, root_folder);
+  options.objects = ObjectsOf(effective);
   options.directories = {.root_folder = root_folder, .logs_folder = options.spec.pod_logs_dir};
   return options;
 }

@@ -7,14 +7,23 @@
 namespace denselet::app {
 
 // What one shard's part of the core stands on.
-class PodSide::OnShard final : public sync::PodShardUser, public sync::ShardRouter {
+class PodSide::OnShard final : public sync::PodShardUser,
+                               public sync::ShardRouter,
+                               private sync::PodObjectsUser {
  public:
-  OnShard(ShardBasics& basics, reactor::BlockingPool& pool, cri::CriShard& cri,
-          const PodSideOptions& options)
+  OnShard(ShardBasics& basics, reactor::BlockingPool& pool, reactor::BlockingPool& volume_pool,
+          cri::CriShard& cri, const PodSideOptions& options, sync::PodCore& core,
+          const managers::PodObjectsHome::Handle& home)
       : shard_(basics.shard()),
+        core_(core),
         log_(basics.log()),
         files_(shard_, pool),
-        directories_(basics.loop(), files_, options.directories),
+        disk_jobs_(shard_, volume_pool),
+        objects_(shard_, home, sync::PodCore::kHome),
+        volumes_(basics.loop(), basics.random(), disk_jobs_, objects_, basics.log(),
+                 {.node = {.root_folder = options.directories.root_folder,
+                           .selinux = options.spec.selinux}}),
+        directories_(basics.loop(), files_, options.directories, &volumes_),
         leftovers_(files_, options.directories),
         runtime_(basics.loop(), files_, cri.runtime(), basics.log(),
                  options.directories.root_folder),
@@ -23,7 +32,17 @@ class PodSide::OnShard final : public sync::PodShardUser, public sync::ShardRout
                              reactor::Done<std::vector<net::Address>> done) {
                  net::Resolve(shard_, pool, context, host, port, std::move(done));
                }),
-        specs_(options.spec) {}
+        specs_({basics.loop(), files_, objects_, volumes_}, options.spec) {
+    // Volumes first: a pod that is woken finds its files renewed, or on their way.
+    objects_.AddUser(volumes_);
+    objects_.AddUser(static_cast<sync::PodObjectsUser&>(*this));
+  }
+
+  void Take(const NodeNews& news) {
+    specs_.SetNode(news.node);
+    volumes_.SetAllocatable(news.node.allocatable);
+    specs_.SetResolvConf(news.resolv_conf);
+  }
 
   sync::Runtime& runtime() { return runtime_; }
   sync::PodResources& directories() { return directories_; }
@@ -31,7 +50,10 @@ class PodSide::OnShard final : public sync::PodShardUser, public sync::ShardRout
   sync::PodSpecs& specs() { return specs_; }
   sync::PodLeftovers& leftovers() { return leftovers_; }
   reactor::FileSystem& files() { return files_; }
-  void Stop(reactor::Task stopped) { files_.Stop(std::move(stopped)); }
+  void Stop(reactor::Task stopped) {
+    disk_jobs_.Stop(
+        [this, stopped = std::move(stopped)]() mutable { files_.Stop(std::move(stopped)); });
+  }
 
   // sync::ShardRouter
   uint32_t shards() const override { return shard_.shards(); }
@@ -51,9 +73,18 @@ class PodSide::OnShard final : public sync::PodShardUser, public sync::ShardRout
   void OnPodFault(const sync::PodWorker&, const Error&) override {}
 
  private:
+  // sync::PodObjectsUser: a pod may wait for it.
+  void OnObjectChanged(const PodUid& pod, const sync::ObjectKey&) override {
+    if (sync::PodShard* const pods = core_.pods(shard_.index())) pods->ObjectsChanged(pod);
+  }
+
   reactor::Shard& shard_;
+  sync::PodCore& core_;
   const Logger log_;
   reactor::PoolFileSystem files_;
+  reactor::PoolDiskJobs disk_jobs_;
+  managers::PodObjectsFront objects_;
+  managers::VolumeManager volumes_;
   managers::PodDirectories directories_;
   managers::PodLeftoverFinder leftovers_;
   managers::TerminationMessages runtime_;
@@ -67,11 +98,21 @@ PodSide::PodSide(uint32_t shards, PodSideOptions options)
 PodSide::~PodSide() = default;
 
 void PodSide::OpenShard(uint32_t shard, ShardBasics& basics, reactor::BlockingPool& pool,
-                        cri::CriShard& cri, sync::NodeFetcher& nodes) {
-  on_shards_[shard] = std::make_unique<OnShard>(basics, pool, cri, options_);
+                        reactor::BlockingPool& volume_pool, cri::CriShard& cri,
+                        sync::NodeFetcher& nodes) {
+  if (shard == sync::PodCore::kHome) {
+    objects_ = std::make_unique<managers::PodObjectsHome>(basics.shard(), basics.random(),
+                                                          options_.objects);
+  }
+  on_shards_[shard] = std::make_unique<OnShard>(basics, pool, volume_pool, cri, options_, core_,
+                                                objects_->handle());
   OnShard& part = *on_shards_[shard];
   if (shard == sync::PodCore::kHome) {
     home_ = std::make_unique<Home>(basics, cri);
+    home_->news =
+        std::make_unique<NodeNewsRound>(basics.shard(), [this](uint32_t to, const NodeNews& news) {
+          if (on_shards_[to] != nullptr) on_shards_[to]->Take(news);
+        });
     core_.OpenHome({basics.loop(), basics.random(), basics.log(), part, cri.runtime(), cri.images(),
                     part.files(), nodes, part.leftovers()});
   }
@@ -92,8 +133,21 @@ void PodSide::Begin(sync::PodCoreUser& user, sync::PodStatusSink& statuses) {
   home_->stream->Start();
 }
 
+void PodSide::JoinServer(sync::ApiServer& api) { objects_->Join(api); }
+
+void PodSide::LeaveServer() {
+  if (objects_ != nullptr) objects_->Stop();
+}
+
+void PodSide::SetSpecNode(const sync::SpecNodeNow& node) { home_->news->SetNode(node); }
+
+void PodSide::SetResolvConf(Result<std::string> text) {
+  home_->news->SetResolvConf(std::move(text));
+}
+
 void PodSide::CloseHome() {
   if (home_ == nullptr) return;
+  LeaveServer();
   home_->stream.reset();
   if (home_->hints != nullptr) home_->hints->Close();
   core_.CloseHome();
@@ -107,6 +161,9 @@ void PodSide::StopLeaves(uint32_t shard, reactor::Task stopped) {
   on_shards_[shard]->Stop(std::move(stopped));
 }
 
-void PodSide::DestroyShard(uint32_t shard) { on_shards_[shard].reset(); }
+void PodSide::DestroyShard(uint32_t shard) {
+  on_shards_[shard].reset();
+  if (shard == sync::PodCore::kHome) objects_.reset();
+}
 
 }  // namespace denselet::app

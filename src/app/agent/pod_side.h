@@ -1,8 +1,10 @@
 // The pods of the node: the core over the agent's shards, with the runtime and the machine behind
 // its ports.
 //
-//   home (the API shard)   PodCore's home, the runtime's event stream
-//   every shard            PodCore's part, pod directories, hooks, specifications
+//   home (the API shard)   PodCore's home, the runtime's event stream, what pods refer to on the
+//                          API server, news of the node
+//   every shard            PodCore's part, pod directories, volumes, hooks, specifications, the
+//                          front of what pods refer to
 //
 // Owned by Agent. What names a shard is called there. Opened: every shard, then Begin. Closed: home
 // and shards, in any order; then StopLeaves and DestroyShard of each; destroyed itself when the
@@ -14,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "app/agent/node_news.h"
 #include "app/agent/shard_basics.h"
 #include "cri/cri_shard.h"
 #include "cri/event_stream.h"
@@ -21,7 +24,11 @@
 #include "managers/poddirs/pod_directories.h"
 #include "managers/poddirs/pod_leftovers.h"
 #include "managers/poddirs/termination_messages.h"
+#include "managers/secrets/pod_objects_front.h"
+#include "managers/secrets/pod_objects_home.h"
+#include "managers/volume/volume_manager.h"
 #include "reactor/blocking_pool.h"
+#include "reactor/pool_disk_jobs.h"
 #include "reactor/pool_file_system.h"
 #include "sync/core/pod_core.h"
 #include "sync/spec/pod_specs.h"
@@ -33,6 +40,7 @@ struct PodSideOptions {
   std::vector<std::string> allowed_sysctls = {};  // beside the safe ones
   sync::SpecNode spec = {};
   managers::PodDirectoriesOptions directories = {};
+  managers::PodObjectsOptions objects = {};
 };
 
 class PodSide {
@@ -44,12 +52,17 @@ class PodSide {
 
   // Home, which is shard 0, first.
   void OpenShard(uint32_t shard, ShardBasics& basics, reactor::BlockingPool& pool,
-                 cri::CriShard& cri, sync::NodeFetcher& nodes);
+                 reactor::BlockingPool& volume_pool, cri::CriShard& cri, sync::NodeFetcher& nodes);
   // On the home shard: from here on the runtime is listed, and wishes are taken. `statuses` is
   // where they go.
   void Begin(sync::PodCoreUser& user, sync::PodStatusSink& statuses);
   // On the home shard, between Begin and CloseHome.
   sync::PodCore& core() { return core_; }
+  // What pods refer to can be asked for from now on, until LeaveServer.
+  void JoinServer(sync::ApiServer& api);
+  void LeaveServer();
+  void SetSpecNode(const sync::SpecNodeNow& node);
+  void SetResolvConf(Result<std::string> text);
 
   // Nothing of it calls anybody from here on.
   void CloseHome();
@@ -68,12 +81,14 @@ class PodSide {
     cri::CriShard& cri;
     std::shared_ptr<cri::PodHints> hints = {};
     std::unique_ptr<cri::EventStream> stream = {};
+    std::unique_ptr<NodeNewsRound> news = {};
   };
 
   const PodSideOptions options_;
   sync::PodCore core_;
   std::unique_ptr<Home> home_;
-  std::vector<std::unique_ptr<OnShard>> on_shards_;  // each its shard's, but for its place
+  std::unique_ptr<managers::PodObjectsHome> objects_;  // the home shard's
+  std::vector<std::unique_ptr<OnShard>> on_shards_;    // each its shard's, but for its place
 };
 
 }  // namespace denselet::app

@@ -6,12 +6,16 @@ class Message;
 }
 
 namespace k8s::io::api::core::v1 {
+class ConfigMap;
 class Container;
 class Node;
 class NodeStatus;
 class Pod;
 class PodSpec;
 class PodStatus;
+class ResourceFieldSelector;
+class Secret;
+class Volume;
 }  // namespace k8s::io::api::core::v1
 
 namespace denselet::kubelet::config::v1beta1 {

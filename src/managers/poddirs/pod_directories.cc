@@ -156,7 +156,13 @@ void PodDirectories::Prepare(const Context& context, const kube::PodRef& pod,
   Preparation::Next(std::move(work));
 }
 
-void PodDirectories::Mount(const Context&, const kube::PodRef& pod, reactor::Done<Unit> done) {
+void PodDirectories::Changed(const kube::PodRef& pod) {
+  if (mounts_ != nullptr) mounts_->Changed(pod);
+}
+
+void PodDirectories::Mount(const Context& context, const kube::PodRef& pod,
+                           reactor::Done<Unit> done) {
+  if (mounts_ != nullptr) return mounts_->Mount(context, pod, std::move(done));
   const Result<std::unique_ptr<kube::core::Pod>> parsed = pod->Parse();
   Status mounted = Ok();
   if (!parsed) {
@@ -193,10 +199,19 @@ class PodDirectories::Removal {
   static void Begin(Ptr self) {
     Removal& it = *self;
     RemoveMessageFiles(it.files_, it.context_, it.data_ + "/containers",
-                       [self = std::move(self)]() mutable { Next(std::move(self)); });
+                       [self = std::move(self)]() mutable { RemoveHosts(std::move(self)); });
   }
 
+  void Fail(const Error& error) { done_(error.With("remove the pod's directories")); }
+
  private:
+  // By name, so that mostly nothing is left for which the mount table would have to be read.
+  static void RemoveHosts(Ptr self) {
+    Removal& it = *self;
+    it.files_.Unlink(it.context_, it.data_ + "/etc-hosts",
+                     [self = std::move(self)](const Status&) mutable { Next(std::move(self)); });
+  }
+
   static void Next(Ptr self) {
     Removal& it = *self;
     if (it.removed_ == it.folders_.size()) return it.done_(Ok());
@@ -241,8 +256,6 @@ class PodDirectories::Removal {
                  self->done_(Ok());
                });
   }
-
-  void Fail(const Error& error) { done_(error.With("remove the pod's directories")); }
 
   reactor::FileSystem& files_;
   const Context context_;
@@ -312,7 +325,12 @@ void PodDirectories::Release(const Context& context, const sync::PodIdentity& po
   if (const Status checked = CheckName(pod.uid.value()); !checked) {
     return Refuse(checked.error(), std::move(done));
   }
-  Removal::Begin(std::make_unique<Removal>(*this, context, pod.uid, std::move(done)));
+  auto removal = std::make_unique<Removal>(*this, context, pod.uid, std::move(done));
+  if (mounts_ == nullptr) return Removal::Begin(std::move(removal));
+  mounts_->Unmount(context, pod.uid, [removal = std::move(removal)](const Status& gone) mutable {
+    if (!gone) return removal->Fail(gone.error());
+    Removal::Begin(std::move(removal));
+  });
 }
 
 std::string PodDirectories::LogFolder(const sync::PodIdentity& pod) const {

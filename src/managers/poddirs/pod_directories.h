@@ -4,8 +4,8 @@
 //   <root>/pods/<uid>/{volumes,plugins}    0750
 //   <logs>/<namespace>_<name>_<uid>/<container>/<attempt>.log    0755
 //
-// Volumes: there is nobody yet who mounts any; a pod that has some is refused, in words for its
-// event, and starts nothing.
+// Volumes are mounted and unmounted by who was given for that. Where there is nobody, a pod that
+// has some is refused, in words for its event, and starts nothing.
 //
 // One a shard, owned by the composition root; what it is given outlives it. Every step is one
 // operation of the file system, one after the other; all of it may be done again at any time.
@@ -19,6 +19,7 @@
 
 #include "reactor/api/file_system.h"
 #include "reactor/api/loop.h"
+#include "sync/ports/pod_mounts.h"
 #include "sync/ports/pod_services.h"
 
 namespace denselet::managers {
@@ -34,12 +35,15 @@ class PodDirectories final : public sync::PodResources {
   // Of one container: more than that many logs is a folder of somebody else.
   static constexpr size_t kLogsMax = 10'000;
 
-  PodDirectories(reactor::Loop& loop, reactor::FileSystem& files, PodDirectoriesOptions options)
-      : loop_(loop), files_(files), options_(std::move(options)) {}
+  PodDirectories(reactor::Loop& loop, reactor::FileSystem& files, PodDirectoriesOptions options,
+                 sync::PodMounts* mounts = nullptr)
+      : loop_(loop), files_(files), options_(std::move(options)), mounts_(mounts) {}
 
   void Prepare(const Context&, const kube::PodRef&, reactor::Done<sync::PreparedPod>) override;
   void Mount(const Context&, const kube::PodRef&, reactor::Done<Unit>) override;
-  // The data directories. Volumes only where they are empty: data is nobody's to remove. If there
+  void Changed(const kube::PodRef&) override;
+  // The data directories, when nothing of volumes is left. Of what is in their places nevertheless
+  // only empty directories are removed: data is nobody's to remove. If there
   // is more than empty directories, nothing may be mounted below. Logs stay for who wants to read
   // them.
   void Release(const Context&, const sync::PodIdentity&, reactor::Done<Unit>) override;
@@ -58,6 +62,7 @@ class PodDirectories final : public sync::PodResources {
   reactor::Loop& loop_;
   reactor::FileSystem& files_;
   const PodDirectoriesOptions options_;
+  sync::PodMounts* const mounts_;
 };
 
 // One more than the highest N of names like "N.log"; rotated ones ("N.log.20260102-150405",

@@ -144,6 +144,10 @@ void PodWorker::Update(const PodWish& wish, TimePoint now) {
   }
   poisoned_ = false;
   pod_ = wish.pod;
+  // What its volumes tell of it follows, as long as they are there.
+  if (facts_.volumes.state != WorkState::kNone && !state_.ending) {
+    host_.ports().resources.Changed(pod_);
+  }
   NoteStartTime(**parsed, now);
   SetPlan(*std::move(plan));
   if (wish.rejected) Reject(*wish.rejected);

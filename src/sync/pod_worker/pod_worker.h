@@ -122,6 +122,8 @@ class PodWorker {
   void BeginSandboxesAt(uint32_t attempt) { state_.first_sandbox_attempt = attempt; }
   void SettleStatus() { facts_.status_settled = true; }
   void KeepLess(uint32_t per_container_max) { facts_.keep_max = per_container_max; }
+  // True: something that failed may be tried again now.
+  bool ObjectsChanged(TimePoint now);
   void AllowRemoval() { facts_.removal_allowed = true; }
   void SetProbe(const std::string& container, uint32_t attempt, std::optional<ProbeResult> startup,
                 std::optional<ProbeResult> liveness);
@@ -219,6 +221,7 @@ class PodWorker {
   void TellHook(const HookOutcome& outcome);
   void TellSandbox(const Error& error);
   void TellEnd();
+  void TellNotes(const std::vector<PodNote>& notes);
 
   // worker_calls.cc: one for each action.
   Status Begin(const Read& action, TimePoint now);
@@ -235,6 +238,10 @@ class PodWorker {
   Status Begin(const ReleasePod& action, TimePoint now);
   Status Begin(const RemoveLogs& action, TimePoint now);
 
+  Status NotCreated(const std::string& name, uint32_t attempt, const Error& error,
+                    std::string_view reason, TimePoint now);
+  Status Create(const std::string& name, const CreateContainer& action, const ContainerSpec& spec,
+                const SandboxSpec& sandbox, TimePoint now);
   Status StopOne(const ContainerStop& step, TimePoint now);
   Status StopSandboxNow(const SandboxId& id, TimePoint now);
   Status RemoveContainerNow(const ContainerId& id, KeepLogs logs, TimePoint now);

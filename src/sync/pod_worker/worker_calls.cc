@@ -11,6 +11,8 @@
 namespace denselet::sync {
 namespace {
 
+constexpr std::string_view kConfigError = "CreateContainerConfigError";
+
 // "a, b"; empty: the pod names none.
 std::string PullSecretsOf(const kube::PodAtRest& pod) {
   const Result<std::unique_ptr<kube::core::Pod>> parsed = pod.Parse();
@@ -145,6 +147,7 @@ Status PodWorker::Begin(const RunSandbox& action, TimePoint now) {
   const Result<OpToken> op = host_.BeginOp(*this, "run sandbox", OpGroup::kStarts);
   if (!op) return fail(op.error());
   ++timeline_.runtime_calls;
+  TellNotes(host_.ports().specs.Notes(pod_));
   if (action.attempt > state_.first_sandbox_attempt) {
     Tell("", EventType::kNormal, "SandboxChanged",
          "Pod sandbox changed, it will be killed and re-created.");
@@ -197,7 +200,7 @@ void PodWorker::EnsureImage(const EnsureImages::Item& item, TimePoint now) {
   const Result<SandboxSpec> sandbox = host_.ports().specs.Sandbox(pod_, 0);
   if (!sandbox) {
     TellFailure(container.name, ToStatus(sandbox));
-    return refuse("CreateContainerConfigError", sandbox.error());
+    return refuse(std::string(kConfigError), sandbox.error());
   }
   const Result<OpToken> op = host_.BeginOp(*this, "image", OpGroup::kStarts);
   if (!op) return refuse("ErrImagePull", op.error());
@@ -227,6 +230,7 @@ void PodWorker::EnsureImage(const EnsureImages::Item& item, TimePoint now) {
            })](ImageOutcome outcome) mutable { done(std::move(outcome)); });
 }
 
+// First its specification is gathered, then it is made; for the ledger both are the creation.
 Status PodWorker::Begin(const CreateContainer& action, TimePoint now) {
   ENSURE(action.container < plan_.containers.size(), "a container that the plan does not have");
   ENSURE(facts_.volumes.state == WorkState::kDone, "a container before its volumes");
@@ -235,36 +239,80 @@ Status PodWorker::Begin(const CreateContainer& action, TimePoint now) {
       !began) {
     return began;
   }
-  const auto fail = [this, &action, &plan, now](const Error& error, std::string_view reason) {
-    Call& create = ledger_.Container(plan.name, action.attempt).create;
-    EndCall(create, error, reason, false, now);
-    create.no_effect = true;
-    TellFailure(plan.name, error);
-    return Ok();
-  };
-  WorkerPorts ports = host_.ports();
-  const Result<SandboxSpec> sandbox = ports.specs.Sandbox(pod_, action.sandbox_attempt);
+  const WorkerPorts& ports = host_.ports();
+  Result<SandboxSpec> sandbox = ports.specs.Sandbox(pod_, action.sandbox_attempt);
+  if (!sandbox) {
+    return NotCreated(plan.name, action.attempt, sandbox.error(), kConfigError, now);
+  }
+  const Result<OpToken> op = host_.BeginOp(*this, "container's specification", OpGroup::kStarts);
+  if (!op) return NotCreated(plan.name, action.attempt, op.error(), "CreateContainerError", now);
   const ImageFact& image = facts_.containers[action.container].image;
-  const Result<ContainerSpec> spec =
-      ports.specs.Container(pod_, {.name = plan.name,
-                                   .attempt = action.attempt,
-                                   .image_ref = image.image_ref,
-                                   .image_uid = image.image_uid,
-                                   .image_username = image.image_username,
-                                   .pod_ips = action.pod_ips,
-                                   .pid_target = action.pid_target});
-  for (const Status& made : {ToStatus(sandbox), ToStatus(spec)}) {
-    if (made) continue;
-    if (made.error().code() == ErrorCode::kBug) return made.error();
-    return fail(made.error(), "CreateContainerConfigError");
+  ports.specs.Container(
+      WorkContext(*op, now, kWorkLimit), pod_,
+      {.name = plan.name,
+       .attempt = action.attempt,
+       .image_ref = image.image_ref,
+       .image_uid = image.image_uid,
+       .image_username = image.image_username,
+       .pod_ips = action.pod_ips,
+       .pid_target = action.pid_target},
+      host_.Reply<ContainerSpec>(
+          *op, [name = plan.name, action, sandbox = *std::move(sandbox)](
+                   PodWorker& w, const Result<ContainerSpec>& spec, TimePoint then) {
+            const Status made =
+                spec ? w.Create(name, action, *spec, sandbox, then)
+                     : w.NotCreated(name, action.attempt, spec.error(), kConfigError, then);
+            if (!made) w.Fail(made.error(), then);
+          }));
+  return Ok();
+}
+
+// Nothing was sent: whatever the error, there is no outcome to look for.
+Status PodWorker::NotCreated(const std::string& name, uint32_t attempt, const Error& error,
+                             std::string_view reason, TimePoint now) {
+  if (error.code() == ErrorCode::kBug) return error;
+  Call& create = ledger_.Container(name, attempt).create;
+  const bool unknown = error.code() == ErrorCode::kUnknownOutcome;
+  EndCall(create, unknown ? Error(ErrorCode::kUnavailable, error.message()) : error, reason, false,
+          now);
+  create.no_effect = true;
+  TellFailure(name, error);
+  return Ok();
+}
+
+// Volumes and specifications fail for want of what the pod refers to: with the pauses of failures
+// alone, a configMap that comes late would start its pod up to half a minute later.
+bool PodWorker::ObjectsChanged(TimePoint now) {
+  bool any = false;
+  if (facts_.volumes.state == WorkState::kFailed && facts_.volumes.retry_at > now) {
+    facts_.volumes.retry_at = now;
+    any = true;
+  }
+  for (ContainerEntry& entry : ledger_.view().containers) {
+    const bool waits = entry.create.state == CallState::kFailed && entry.create.no_effect &&
+                       entry.create.reason == kConfigError && entry.create.retry_at > now;
+    if (!waits) continue;
+    entry.create.retry_at = now;
+    any = true;
+  }
+  return any;
+}
+
+Status PodWorker::Create(const std::string& name, const CreateContainer& action,
+                         const ContainerSpec& spec, const SandboxSpec& sandbox, TimePoint now) {
+  // The pod's end came between: what is not begun need not be stopped.
+  const bool ends = starts_given_up_ || plan_.deleted || state_.ending || wish_gone_;
+  if (ends && !faults_.start_after_end) {
+    return NotCreated(name, action.attempt, Error(ErrorCode::kCancelled, "the pod ends"),
+                      kConfigError, now);
   }
   const Result<OpToken> op = host_.BeginOp(*this, "create container", OpGroup::kStarts);
-  if (!op) return fail(op.error(), "CreateContainerError");
-  memory_.NoteCreate(plan.name, action.attempt, action.back_off);
+  if (!op) return NotCreated(name, action.attempt, op.error(), "CreateContainerError", now);
+  memory_.NoteCreate(name, action.attempt, action.back_off);
   ++timeline_.runtime_calls;
-  ports.runtime.CreateContainer(
-      WorkContext(*op, now, Duration::max()), action.sandbox, *spec, *sandbox,
-      host_.Reply<ContainerId>(*op, [name = plan.name, attempt = action.attempt](
+  host_.ports().runtime.CreateContainer(
+      WorkContext(*op, now, Duration::max()), action.sandbox, spec, sandbox,
+      host_.Reply<ContainerId>(*op, [name, attempt = action.attempt](
                                         PodWorker& w, Result<ContainerId> answer, TimePoint then) {
         ContainerEntry& entry = w.ledger_.Container(name, attempt);
         w.EndCall(entry.create, ToStatus(answer), "CreateContainerError", true, then);

@@ -185,6 +185,17 @@ void PodWorker::TellSandbox(const Error& error) {
        "Failed to create pod sandbox: " + error.message());
 }
 
+void PodWorker::TellNotes(const std::vector<PodNote>& notes) {
+  for (const PodNote& note : notes) {
+    if (note.of == PodNote::Of::kPod) {
+      Tell("", EventType::kWarning, note.reason, note.message);
+    } else if (!is_orphan()) {
+      host_.OnWorkerEvent({NodeEventObject(std::string(pod_->hot().node_name)), EventType::kWarning,
+                           note.reason, note.message});
+    }
+  }
+}
+
 void PodWorker::TellEnd() {
   const Ending& ending = *state_.ending;
   if (ending.reason == EndReason::kDeadline) {

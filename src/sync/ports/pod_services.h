@@ -37,6 +37,8 @@ class PodResources {
   virtual ~PodResources() = default;
   virtual void Prepare(const Context&, const kube::PodRef&, reactor::Done<PreparedPod>) = 0;
   virtual void Mount(const Context&, const kube::PodRef&, reactor::Done<Unit>) = 0;
+  // The pod, whose Mount was asked for, has a newer form.
+  virtual void Changed(const kube::PodRef&) {}
   // All of it is given back. Of a pod that nobody wants any more there is the identity only.
   virtual void Release(const Context&, const PodIdentity&, reactor::Done<Unit>) = 0;
   // What one instance of a container wrote, rotated parts too. What is not there is fine.
@@ -111,13 +113,28 @@ struct ContainerWish {
   ContainerId pid_target = {};
 };
 
-// Pure work over the pod and what its shard knows of the node. kNotFound, kInvalid: something that
-// the pod refers to is missing or wrong; it stays so until somebody mends it.
+// Something about a pod's specification that its makers should know: a warning of the pod, or of its
+// node.
+struct PodNote {
+  enum class Of : bool { kPod, kNode };
+  std::string reason = {};
+  std::string message = {};
+  Of of = Of::kPod;
+  friend bool operator==(const PodNote&, const PodNote&) = default;
+};
+
+// A sandbox's is pure work over the pod and what its shard knows of the node. A container's gathers
+// what the pod refers to (environment, mounts), and is asked for before each creation. kNotFound,
+// kInvalid: something of that is missing or wrong; it stays so until somebody mends it. The message
+// of an error is told to people as it is.
 class PodSpecs {
  public:
   virtual ~PodSpecs() = default;
   virtual Result<SandboxSpec> Sandbox(const kube::PodRef&, uint32_t attempt) = 0;
-  virtual Result<ContainerSpec> Container(const kube::PodRef&, const ContainerWish&) = 0;
+  // Of the sandbox; told when it is made.
+  virtual std::vector<PodNote> Notes(const kube::PodRef&) { return {}; }
+  virtual void Container(const Context&, const kube::PodRef&, const ContainerWish&,
+                         reactor::Done<ContainerSpec>) = 0;
   virtual PullPolicy Policy(const kube::PodRef&, const std::string& container) = 0;
 };
 

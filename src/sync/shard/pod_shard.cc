@@ -192,6 +192,12 @@ void PodShard::SettleStatus(const PodUid& pod) {
   StepSoon(pod);
 }
 
+void PodShard::ObjectsChanged(const PodUid& pod) {
+  const auto found = workers_.find(pod);
+  if (found == workers_.end()) return;
+  if (found->second.worker->ObjectsChanged(ports_.loop.Now())) StepSoon(pod);
+}
+
 void PodShard::KeepLess(const PodUid& pod, uint32_t per_container_max) {
   const auto found = workers_.find(pod);
   if (found == workers_.end()) return;

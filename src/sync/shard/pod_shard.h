@@ -110,6 +110,8 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   // Of each of its containers no more than that many dead instances are kept from now on.
   void KeepLess(const PodUid& pod, uint32_t per_container_max);
   void AllowRemoval(const PodUid& pod);
+  // Something that it refers to came or changed: what waited for that is tried again at once.
+  void ObjectsChanged(const PodUid& pod);
   void SetProbe(const PodUid& pod, const std::string& container, uint32_t attempt,
                 std::optional<ProbeResult> startup, std::optional<ProbeResult> liveness);
   void SetNode(const NodeFacts& node);

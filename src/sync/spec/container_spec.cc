@@ -1,26 +1,16 @@
 #include "sync/spec/container_spec.h"
 
-#include <algorithm>
-
 #include "kube/api/codec/codec.h"
 #include "kube/api/hash/container_hash.h"
 #include "kube/api/types.h"
 #include "sync/spec/resource_spec.h"
 #include "sync/spec/security_spec.h"
+#include "sync/spec/variables.h"
 
 namespace denselet::sync {
 namespace {
 
 namespace core = kube::core;
-
-void Put(KeyValues& list, std::string_view key, std::string value) {
-  const auto at = std::ranges::lower_bound(list, key, {}, [](const auto& e) { return e.first; });
-  if (at != list.end() && at->first == key) {
-    at->second = std::move(value);
-  } else {
-    list.emplace(at, std::string(key), std::move(value));
-  }
-}
 
 // A list of messages as Go's encoding/json writes it.
 template <class Messages>
@@ -36,26 +26,28 @@ std::string JsonArray(const Messages& messages) {
 KeyValues AnnotationsOf(const core::Pod& pod, const core::Container& container,
                         const SpecContainer& facts) {
   KeyValues out;
-  for (const auto& [key, value] : facts.device_annotations) Put(out, key, value);
-  Put(out, "io.kubernetes.container.hash", kube::ContainerHashText(kube::ContainerHash(container)));
-  Put(out, "io.kubernetes.container.restartCount", std::to_string(facts.attempt));
-  Put(out, "io.kubernetes.container.terminationMessagePath", container.terminationmessagepath());
-  Put(out, "io.kubernetes.container.terminationMessagePolicy",
-      container.terminationmessagepolicy());
+  for (const auto& [key, value] : facts.device_annotations) PutValue(out, key, value);
+  PutValue(out, "io.kubernetes.container.hash",
+           kube::ContainerHashText(kube::ContainerHash(container)));
+  PutValue(out, "io.kubernetes.container.restartCount", std::to_string(facts.attempt));
+  PutValue(out, "io.kubernetes.container.terminationMessagePath",
+           container.terminationmessagepath());
+  PutValue(out, "io.kubernetes.container.terminationMessagePolicy",
+           container.terminationmessagepolicy());
   if (pod.metadata().has_deletiongraceperiodseconds()) {
-    Put(out, "io.kubernetes.pod.deletionGracePeriod",
-        std::to_string(pod.metadata().deletiongraceperiodseconds()));
+    PutValue(out, "io.kubernetes.pod.deletionGracePeriod",
+             std::to_string(pod.metadata().deletiongraceperiodseconds()));
   }
   if (pod.spec().has_terminationgraceperiodseconds()) {
-    Put(out, "io.kubernetes.pod.terminationGracePeriod",
-        std::to_string(pod.spec().terminationgraceperiodseconds()));
+    PutValue(out, "io.kubernetes.pod.terminationGracePeriod",
+             std::to_string(pod.spec().terminationgraceperiodseconds()));
   }
   if (container.lifecycle().has_prestop()) {
-    Put(out, "io.kubernetes.container.preStopHandler",
-        kube::EncodeJson(container.lifecycle().prestop()));
+    PutValue(out, "io.kubernetes.container.preStopHandler",
+             kube::EncodeJson(container.lifecycle().prestop()));
   }
   if (container.ports_size() > 0) {
-    Put(out, "io.kubernetes.container.ports", JsonArray(container.ports()));
+    PutValue(out, "io.kubernetes.container.ports", JsonArray(container.ports()));
   }
   return out;
 }
@@ -68,36 +60,6 @@ std::vector<std::string> Expanded(const Texts& texts, const KeyValues& variables
 }
 
 }  // namespace
-
-std::string ExpandVariables(std::string_view text, const KeyValues& variables) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '$' || i + 1 == text.size()) {
-      out += text[i];
-      continue;
-    }
-    const char next = text[++i];
-    if (next == '$') {
-      out += '$';
-      continue;
-    }
-    const size_t close = next == '(' ? text.find(')', i) : std::string_view::npos;
-    if (close == std::string_view::npos) {
-      out += '$';
-      out += next;
-      continue;
-    }
-    const std::string_view name = text.substr(i + 1, close - i - 1);
-    const auto found = std::ranges::find(variables, name, [](const auto& e) { return e.first; });
-    if (found == variables.end()) {
-      out += "$(" + std::string(name) + ")";
-    } else {
-      out += found->second;
-    }
-    i = close;
-  }
-  return out;
-}
 
 Result<ContainerSpec> MakeContainerSpec(const core::Pod& pod, const core::Container& container,
                                         const SpecNode& node, const SpecPod& pod_facts,

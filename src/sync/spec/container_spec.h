@@ -17,7 +17,4 @@ Result<ContainerSpec> MakeContainerSpec(const kube::core::Pod& pod,
                                         const SpecNode& node, const SpecPod& pod_facts,
                                         const SpecContainer& facts);
 
-// $(NAME) is the variable's value, $$ is $; names that are not there stay as they are.
-std::string ExpandVariables(std::string_view text, const KeyValues& variables);
-
 }  // namespace denselet::sync

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kube/api/pod/pod_fields.h"
 #include "sync/ports/runtime_spec.h"
 
 namespace denselet::sync {
@@ -19,6 +20,12 @@ struct SpecNode {
   std::string cgroup_root = {};
   std::string seccomp_root = {};  // <root>/seccomp
   std::string cluster_domain = {};
+  std::vector<std::string> cluster_dns = {};  // canonical addresses
+  // resolvConf; empty: pods with the node's settings ask the node itself.
+  std::string resolv_conf_path = {};
+  std::string pods_dir = "/var/lib/kubelet/pods";
+  bool env_files = true;  // gate EnvFiles
+  bool selinux = false;   // the node enforces or permits: files of ours are relabelled
   bool seccomp_default = false;
   int64_t memory_capacity_bytes = 0;
   int64_t swap_capacity_bytes = 0;
@@ -31,6 +38,14 @@ struct SpecNode {
   std::vector<std::string> hugepage_sizes = {};  // "2MB"
   // /sys/devices/system/cpu/cpu*/thermal_throttle, those that exist.
   std::vector<std::string> thermal_throttle_paths = {};
+};
+
+// The same for all pods, and changes while they run.
+struct SpecNodeNow {
+  std::vector<std::string> host_ips = {};  // the node's; empty: not known
+  bool prefers_ipv6 = false;
+  kube::NodeAllocatable allocatable = {};
+  friend bool operator==(const SpecNodeNow&, const SpecNodeNow&) = default;
 };
 
 // Of one pod.

@@ -4,17 +4,13 @@
 #include <optional>
 #include <string_view>
 
-#include "base/quoted.h"
 #include "kube/api/types.h"
-#include "sync/spec/container_spec.h"
-#include "sync/spec/environment.h"
+#include "sync/spec/container_gathering.h"
 #include "sync/spec/sandbox_spec.h"
 #include "sync/spec/unsupported_fields.h"
 
 namespace denselet::sync {
 namespace {
-
-constexpr size_t kShownMax = 256;  // bytes of a name in a message
 
 namespace core = kube::core;
 
@@ -27,6 +23,8 @@ std::optional<core::Container> FromEphemeral(const core::EphemeralContainer& eph
   }
   return container;
 }
+
+}  // namespace
 
 std::optional<core::Container> FindContainer(const core::Pod& pod, std::string_view name) {
   for (const auto& container : pod.spec().initcontainers()) {
@@ -41,7 +39,28 @@ std::optional<core::Container> FindContainer(const core::Pod& pod, std::string_v
   return std::nullopt;
 }
 
-}  // namespace
+PodSpecBuilder::PodSpecBuilder(const PodSpecSeams& seams, SpecNode node)
+    : seams_(seams),
+      node_(std::move(node)),
+      dns_node_{.cluster_servers = node_.cluster_dns,
+                .cluster_domain = node_.cluster_domain,
+                .resolv_conf_path = node_.resolv_conf_path},
+      host_dns_(DnsSpec{}),
+      alive_(std::make_shared<bool>(true)) {
+  if (node_.resolv_conf_path.empty()) return;
+  host_dns_ = Error(ErrorCode::kUnavailable, "the node's resolv.conf has not been read yet");
+}
+
+PodSpecBuilder::~PodSpecBuilder() { *alive_ = false; }
+
+void PodSpecBuilder::SetResolvConf(const Result<std::string>& text) {
+  host_dns_ = text ? ParseResolvConf(*text) : Result<DnsSpec>(text.error());
+  if (text && !host_dns_) {
+    host_dns_ = Error(
+        host_dns_.error().code(),
+        "Encountered error while parsing resolv conf file. Error: " + host_dns_.error().message());
+  }
+}
 
 SpecPod PodSpecBuilder::PodFacts() const {
   SpecPod facts;
@@ -53,29 +72,32 @@ Result<SandboxSpec> PodSpecBuilder::Sandbox(const kube::PodRef& pod, uint32_t at
   const Result<std::unique_ptr<core::Pod>> parsed = pod->Parse();
   if (!parsed) return parsed.error();
   if (const Status supported = CheckSupported(**parsed); !supported) return supported.error();
-  return MakeSandboxSpec(**parsed, attempt, node_, PodFacts());
+  Result<PodDns> dns = DnsOf(**parsed);
+  if (!dns) return dns.error();
+  SpecPod facts = PodFacts();
+  facts.dns = std::move(dns->dns);
+  return MakeSandboxSpec(**parsed, attempt, node_, facts);
 }
 
-Result<ContainerSpec> PodSpecBuilder::Container(const kube::PodRef& pod,
-                                                const ContainerWish& wish) {
+Result<PodDns> PodSpecBuilder::DnsOf(const core::Pod& pod) const {
+  if (!host_dns_) return host_dns_.error();
+  return MakePodDns(pod, dns_node_, *host_dns_, now_.host_ips);
+}
+
+std::vector<PodNote> PodSpecBuilder::Notes(const kube::PodRef& pod) {
   const Result<std::unique_ptr<core::Pod>> parsed = pod->Parse();
-  if (!parsed) return parsed.error();
-  if (const Status supported = CheckSupported(**parsed); !supported) return supported.error();
-  const std::optional<core::Container> container = FindContainer(**parsed, wish.name);
-  if (!container) {
-    return Error(ErrorCode::kNotFound, "the pod has no such container")
-        .With("container " + Quoted(wish.name, kShownMax));
-  }
-  Result<KeyValues> env = EnvironmentOf(*container);
-  if (!env) return env.error();
-  SpecContainer facts;
-  facts.attempt = wish.attempt;
-  facts.image_ref = wish.image_ref;
-  facts.image_uid = wish.image_uid;
-  facts.image_username = wish.image_username;
-  facts.pid_target = wish.pid_target;
-  facts.env = *std::move(env);
-  return MakeContainerSpec(**parsed, *container, node_, PodFacts(), facts);
+  if (!parsed) return {};
+  Result<PodDns> dns = DnsOf(**parsed);
+  if (!dns) return {};
+  return std::move(dns->notes);
+}
+
+void PodSpecBuilder::Container(const Context& context, const kube::PodRef& pod,
+                               const ContainerWish& wish, reactor::Done<ContainerSpec> done) {
+  const uint64_t number = next_++;
+  auto& mine = gathering_[number];
+  mine = std::make_unique<Gathering>(*this, number, context, pod, wish, std::move(done));
+  mine->Begin();
 }
 
 // The API server and the pod sources have filled it in; what is left is what both would say.

@@ -5,6 +5,7 @@
 #include "kube/api/types.h"
 #include "sync/spec/resource_spec.h"
 #include "sync/spec/security_spec.h"
+#include "sync/spec/variables.h"
 
 namespace denselet::sync {
 namespace {
@@ -58,21 +59,12 @@ std::vector<PortMapping> PortsOf(const core::PodSpec& spec) {
   return ports;
 }
 
-void Put(KeyValues& list, std::string key, std::string value) {
-  const auto at = std::ranges::lower_bound(list, key, {}, [](const auto& e) { return e.first; });
-  if (at != list.end() && at->first == key) {
-    at->second = std::move(value);
-  } else {
-    list.emplace(at, std::move(key), std::move(value));
-  }
-}
-
 KeyValues LabelsOf(const core::Pod& pod) {
   KeyValues labels;
   for (const auto* entry : kube::Sorted(pod.metadata().labels())) labels.push_back(*entry);
-  Put(labels, "io.kubernetes.pod.name", pod.metadata().name());
-  Put(labels, "io.kubernetes.pod.namespace", pod.metadata().namespace_());
-  Put(labels, "io.kubernetes.pod.uid", pod.metadata().uid());
+  PutValue(labels, "io.kubernetes.pod.name", pod.metadata().name());
+  PutValue(labels, "io.kubernetes.pod.namespace", pod.metadata().namespace_());
+  PutValue(labels, "io.kubernetes.pod.uid", pod.metadata().uid());
   return labels;
 }
 
@@ -131,7 +123,7 @@ Result<SandboxSpec> MakeSandboxSpec(const core::Pod& pod, uint32_t attempt, cons
         first != std::string::npos && name[first] == '/') {
       for (char& c : name) c = c == '/' ? '.' : c == '.' ? '/' : c;
     }
-    Put(spec.sysctls, std::move(name), sysctl.value());
+    PutValue(spec.sysctls, name, sysctl.value());
   }
   if (auto ok = ApplySecurity(pod, facts, spec); !ok) return ok.error();
   return spec;

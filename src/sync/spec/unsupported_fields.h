@@ -3,7 +3,7 @@
 // who learns to do one takes its line away.
 //
 // Volumes and variables from elsewhere are refused by those who would make them
-// (managers/poddirs, environment.h). What is merely missing (hostAliases, DNS) stands in the
+// (managers/volume, environment.h). What is merely missing (hostAliases, DNS) stands in the
 // README.
 //
 // Pure functions, on any thread.

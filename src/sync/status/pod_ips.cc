@@ -1,57 +1,22 @@
 #include "sync/status/pod_ips.h"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "kube/api/types.h"
+#include "sync/spec/ip_preference.h"
 
 namespace denselet::sync {
 namespace {
 
 namespace core = kube::core;
 
-struct Address {
-  bool ipv6 = false;
-  std::string text = {};  // canonical
-};
-
-std::optional<Address> ReadAddress(const std::string& text) {
-  char out[INET6_ADDRSTRLEN];
-  in_addr v4;
-  if (inet_pton(AF_INET, text.c_str(), &v4) == 1) {
-    return Address{.text = inet_ntop(AF_INET, &v4, out, sizeof out)};
-  }
-  in6_addr v6;
-  if (inet_pton(AF_INET6, text.c_str(), &v6) != 1) return std::nullopt;
-  if (IN6_IS_ADDR_V4MAPPED(&v6)) {
-    return Address{.text = inet_ntop(AF_INET, &v6.s6_addr[12], out, sizeof out)};
-  }
-  return Address{.ipv6 = true, .text = inet_ntop(AF_INET6, &v6, out, sizeof out)};
-}
-
-// The first of each family, the node's family first.
-std::vector<std::string> ByPreference(const std::vector<std::string>& ips, bool prefers_ipv6) {
-  std::vector<std::string> chosen;
-  for (const bool ipv6 : {prefers_ipv6, !prefers_ipv6}) {
-    for (const std::string& ip : ips) {
-      const auto address = ReadAddress(ip);
-      if (!address || address->ipv6 != ipv6) continue;
-      chosen.push_back(address->text);
-      break;
-    }
-  }
-  return chosen;
-}
-
 std::vector<std::string> OfSandbox(const StatusInput& input, const core::PodStatus& old) {
   const auto& sandboxes = input.seen.sandboxes;
   const auto ready = [](const ObservedSandbox& each) { return each.state == SandboxState::kReady; };
   if (!sandboxes.empty() && ready(sandboxes.front()) && !sandboxes.front().ips.empty()) {
-    return ByPreference(sandboxes.front().ips, input.node.prefers_ipv6);
+    return IpsByPreference(sandboxes.front().ips, input.node.prefers_ipv6);
   }
   if (std::ranges::any_of(sandboxes, ready)) return {};
   std::vector<std::string> told;
@@ -66,8 +31,8 @@ std::vector<std::string> OfNode(const StatusInput& input, const core::PodStatus&
   for (const auto& ip : old.podips()) ips.push_back(ip.ip());
   if (ips.empty() && !hosts.empty()) ips.push_back(hosts.front());
   if (ips.size() == 1 && hosts.size() == 2) {
-    const auto mine = ReadAddress(ips.front());
-    const auto second = ReadAddress(hosts.back());
+    const auto mine = ReadIp(ips.front());
+    const auto second = ReadIp(hosts.back());
     if (mine && second && mine->ipv6 != second->ipv6) ips.push_back(hosts.back());
   }
   return ips;

@@ -22,6 +22,7 @@
 #include "sync/core/pod_core.h"
 #include "sync/sources/pod_sources.h"
 #include "sync/spec/pod_specs.h"
+#include "tests/fakes/fake_pod_objects.h"
 
 namespace denselet::tests {
 
@@ -52,7 +53,9 @@ class CoreOnCri final : private sync::PodShardUser,
         leftovers_(files, {.root_folder = options.folder + "/data",
                            .logs_folder = options.folder + "/logs"}),
         runtime_(shard.loop(), files, cri_.runtime(), log, options.folder + "/data"),
-        specs_(SpecNode(options)),
+        objects_(shard.loop()),
+        volumes_(shard.loop()),
+        specs_({shard.loop(), files, objects_, volumes_}, SpecNode(options)),
         core_(1, CoreOptions(options)),
         loop_(shard.loop()) {
     core_.OpenHome({shard.loop(), random, log, router_, cri_.runtime(), cri_.images(), files,
@@ -117,6 +120,7 @@ class CoreOnCri final : private sync::PodShardUser,
   static sync::SpecNode SpecNode(const Options& options) {
     sync::SpecNode node;
     node.pod_logs_dir = options.folder + "/logs";
+    node.pods_dir = options.folder + "/data/pods";
     node.cgroup_v2 = false;
     node.memory_capacity_bytes = int64_t{1} << 30;
     return node;
@@ -166,6 +170,8 @@ class CoreOnCri final : private sync::PodShardUser,
   managers::PodDirectories directories_;
   managers::PodLeftoverFinder leftovers_;
   managers::TerminationMessages runtime_;
+  fakes::FakePodObjects objects_;
+  fakes::FakePodVolumes volumes_;
   sync::PodSpecBuilder specs_;
   sync::PodCore core_;
   reactor::Loop& loop_;

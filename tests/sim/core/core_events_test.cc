@@ -288,5 +288,47 @@ TEST_F(CoreEventsTest, APodThatIsStoppedHasNoFailureToTell) {
   EXPECT_EQ(Told("FailedKillPod"), Lines{});
 }
 
+TEST_F(CoreEventsTest, WhatAContainerRefersToIsMissingAndComesLater) {
+  Add("app");
+  leaves_.missing().insert(PodUid("u1"));
+  Tell();
+  Run(Minutes(3));
+  EXPECT_TRUE(IdOf("app").empty());
+  const Lines told = Told("Failed");
+  ASSERT_FALSE(told.empty());
+  EXPECT_EQ(told.front(), R"(spec.containers{app}: Error: configmap "settings" not found)");
+  EXPECT_LT(told.size(), 20u) << "with growing pauses";
+  const auto waiting = agent_->Find(PodUid("u1"))->Waiting(world_.clock().Now());
+  ASSERT_EQ(waiting.size(), 1u);
+  EXPECT_EQ(waiting.front().reason, "CreateContainerConfigError");
+  EXPECT_EQ(waiting.front().message, R"(configmap "settings" not found)");
+  leaves_.missing().clear();
+  agent_->OnOwner(PodUid("u1"), [](sync::PodShard& shard) { shard.ObjectsChanged(PodUid("u1")); });
+  Run(Seconds(1));
+  EXPECT_TRUE(Runs("app")) << "as soon as it came";
+}
+
+TEST_F(CoreEventsTest, APodThatEndsWhileItsContainerIsSpecifiedGetsNoContainer) {
+  Add("app");
+  leaves_.faults().delay_max = Seconds(20);
+  Tell();
+  const auto specifies = [this] {
+    const sync::PodWorker* worker = agent_->Find(PodUid("u1"));
+    if (worker == nullptr) return false;
+    const auto& containers = worker->ledger().view().containers;
+    return !containers.empty() && containers.front().create.in_flight();
+  };
+  for (int i = 0; i < 100'000 && !specifies(); ++i) Run(Milliseconds(1));
+  ASSERT_TRUE(specifies());
+  leaves_.faults().delay_max = Milliseconds(1);
+  Delete();
+  Run(Seconds(30));
+  EXPECT_TRUE(model_.Read(PodUid("u1")).containers.empty());
+  EXPECT_EQ(Told("Created"), Lines());
+  EXPECT_EQ(Told("Failed"), Lines()) << "what was given up is no failure";
+  const sync::PodWorker* worker = agent_->Find(PodUid("u1"));
+  EXPECT_TRUE(worker == nullptr || worker->state().phase == sync::Phase::kFinished);
+}
+
 }  // namespace
 }  // namespace denselet::sim

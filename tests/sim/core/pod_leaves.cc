@@ -183,8 +183,22 @@ Result<sync::SandboxSpec> PodLeaves::OfShard::Sandbox(const kube::PodRef& pod, u
   return spec;
 }
 
-Result<sync::ContainerSpec> PodLeaves::OfShard::Container(const kube::PodRef& pod,
-                                                          const sync::ContainerWish& wish) {
+// What it refers to is gathered: that takes a while, and may fail.
+void PodLeaves::OfShard::Container(const Context& context, const kube::PodRef& pod,
+                                   const sync::ContainerWish& wish,
+                                   reactor::Done<sync::ContainerSpec> done) {
+  Begin(context, UidOf(pod), nullptr,
+        [this, pod, wish, done = std::move(done)](const Status& answer) mutable {
+          if (!answer) return done(answer.error());
+          done(Specify(pod, wish));
+        });
+}
+
+Result<sync::ContainerSpec> PodLeaves::OfShard::Specify(const kube::PodRef& pod,
+                                                        const sync::ContainerWish& wish) const {
+  if (leaves_.missing_.count(UidOf(pod)) != 0) {
+    return Error(ErrorCode::kNotFound, R"(configmap "settings" not found)");
+  }
   ENSURE(leaves_.poison_.count(UidOf(pod)) == 0, "a poisoned pod");
   const auto parsed = pod->Parse();
   if (!parsed) return parsed.error();

@@ -29,7 +29,7 @@ class PodLeaves {
   static constexpr const char* kRoot = "/var/lib/kubelet";
   static constexpr const char* kLogs = "/var/log/pods";
 
-  // Of volumes and hooks; directories have the disk's.
+  // Of volumes, specifications and hooks; directories have the disk's.
   struct Faults {
     Duration delay_max = Milliseconds(50);
     double fails = 0;
@@ -50,6 +50,8 @@ class PodLeaves {
   bool IsMounted(const PodUid& pod) const { return mounted_.count(pod) != 0; }
   // What is left of pods: data directories that were not given back.
   std::vector<std::string> kept() const;
+  // What this pod's containers refer to is missing, until it is taken out of here.
+  std::set<PodUid>& missing() { return missing_; }
   bool HasData(const PodUid& pod) const;
   bool HasLogs(const sync::PodIdentity& pod) const;
   // Pods whose specifications show a bug of ours.
@@ -78,7 +80,8 @@ class PodLeaves {
              const ContainerId&, const std::vector<std::string>& pod_ips,
              reactor::Done<sync::HookOutcome>) override;
     Result<sync::SandboxSpec> Sandbox(const kube::PodRef&, uint32_t attempt) override;
-    Result<sync::ContainerSpec> Container(const kube::PodRef&, const sync::ContainerWish&) override;
+    void Container(const Context&, const kube::PodRef&, const sync::ContainerWish&,
+                   reactor::Done<sync::ContainerSpec>) override;
     sync::PullPolicy Policy(const kube::PodRef&, const std::string& container) override;
 
    private:
@@ -92,6 +95,8 @@ class PodLeaves {
     };
     void Begin(const Context& context, const PodUid& pod, UniqueFunction<void()> effect,
                reactor::Done<Unit> done);
+    Result<sync::ContainerSpec> Specify(const kube::PodRef& pod,
+                                        const sync::ContainerWish& wish) const;
     void Finish(uint64_t number, const Status& answer);
     // What the disk answered, for those who count.
     template <class T>
@@ -113,6 +118,7 @@ class PodLeaves {
   Disk disk_;
   std::set<PodUid> mounted_;
   std::set<PodUid> poison_;
+  std::set<PodUid> missing_;
   uint64_t hooks_run_ = 0;
   std::function<void(Fault, const PodUid&)> on_fault_;
 };

@@ -6,7 +6,7 @@
 
 #include "kube/api/codec/codec.h"
 #include "kube/api/types.h"
-#include "sync/spec/pod_specs.h"
+#include "tests/sync/spec/made_specs.h"
 
 namespace denselet::sync {
 namespace {
@@ -49,12 +49,12 @@ TEST(UnsupportedFields, AreRefusedByName) {
 }
 
 TEST(UnsupportedFields, APodThatHasOneGetsNoSandboxAndNoContainer) {
-  PodSpecBuilder specs({});
+  MadeSpecs made;
   for (const Row& row : kRows) {
     const kube::PodRef pod = *kube::PodAtRest::FromPod(Pod(row.fields));
-    EXPECT_EQ(Why(specs.Sandbox(pod, 0)), row.refused);
+    EXPECT_EQ(Why(made.specs().Sandbox(pod, 0)), row.refused);
     // One that has a sandbox from before our time, too.
-    EXPECT_EQ(Why(specs.Container(pod, {.name = "c"})), row.refused);
+    EXPECT_EQ(Why(made.Container(pod, {.name = "c"})), row.refused);
   }
 }
 

@@ -1,0 +1,119 @@
+// What containers see of volumes that are mounted: volume_manager.h.
+#include <memory>
+#include <utility>
+
+#include "base/quoted.h"
+#include "kube/api/types.h"
+#include "managers/volume/container_mounts.h"
+#include "managers/volume/volume_manager.h"
+
+namespace denselet::managers {
+
+// Makes the mounts that show a part of a volume, one after the other. Handed from callback to
+// callback.
+class VolumeManager::SubPaths {
+ public:
+  using Ptr = std::unique_ptr<SubPaths>;
+  SubPaths(VolumeManager& owner, const Context& context, uint64_t lane, std::string container,
+           std::vector<PlannedMount> mounts, reactor::Done<std::vector<sync::MountSpec>> done)
+      : owner_(owner),
+        context_(context),
+        lane_(lane),
+        container_(std::move(container)),
+        mounts_(std::move(mounts)),
+        done_(std::move(done)) {}
+
+  static void Next(Ptr self) {
+    SubPaths& it = *self;
+    while (it.at_ < it.mounts_.size() && !it.mounts_[it.at_].part) ++it.at_;
+    if (it.at_ == it.mounts_.size()) return it.Finish();
+    const PlannedMount& mount = it.mounts_[it.at_];
+    it.owner_.Run(
+        it.context_, {"mount a sub-path", mount.spec.host_path, it.lane_},
+        [part = *mount.part,
+         target = mount.spec.host_path](reactor::DiskCalls& disk) -> Result<std::string> {
+          // What is made on the way is as the volume itself is.
+          const Result<reactor::PathInfo> volume = disk.StatTarget(part.folder);
+          if (!volume) return volume.error();
+          if (Status bound = disk.BindBelow(part, volume->mode, target); !bound) {
+            return bound.error();
+          }
+          return std::string();
+        },
+        [self = std::move(self)](const Result<std::string>& answer) mutable {
+          if (!answer) return self->Fail(answer.error());
+          ++self->at_;
+          Next(std::move(self));
+        });
+  }
+
+ private:
+  void Finish() {
+    std::vector<sync::MountSpec> specs;
+    for (PlannedMount& mount : mounts_) specs.push_back(std::move(mount.spec));
+    done_(std::move(specs));
+  }
+
+  // Whoever made the pod is not told what the machine's files look like.
+  void Fail(const Error& error) {
+    owner_.log_.Error(error, "Could not prepare a sub-path", KV("containerName", container_),
+                      KV("volumeMountName", mounts_[at_].volume));
+    done_(Error(error.code(), "failed to prepare subPath for volumeMount " +
+                                  GoQuoted(mounts_[at_].volume) + " of container " +
+                                  GoQuoted(container_)));
+  }
+
+  VolumeManager& owner_;
+  const Context context_;
+  const uint64_t lane_;
+  const std::string container_;
+  std::vector<PlannedMount> mounts_;
+  size_t at_ = 0;
+  reactor::Done<std::vector<sync::MountSpec>> done_;
+};
+
+void VolumeManager::MountsOf(const Context& context, const kube::PodRef& ref,
+                             const sync::ContainerWish& wish, const sync::KeyValues& env,
+                             reactor::Done<std::vector<sync::MountSpec>> done) {
+  const Result<std::unique_ptr<kube::core::Pod>> parsed = ref->Parse();
+  if (!parsed) return Refuse(parsed.error(), std::move(done));
+  Result<std::vector<PlannedMount>> mounts = PlanMounts(**parsed, wish.name, env, node_);
+  if (!mounts) return Refuse(mounts.error(), std::move(done));
+  const auto pod = pods_.find(PodUid(std::string(ref->hot().uid)));
+  if (pod == pods_.end() || pod->second.stage != Stage::kMounted) {
+    return Refuse(Error(ErrorCode::kUnavailable, "the pod's volumes are not mounted"),
+                  std::move(done));
+  }
+  loop_.Post([alive = alive_,
+              work = std::make_unique<SubPaths>(*this, context, pod->second.lane, wish.name,
+                                                *std::move(mounts), std::move(done))]() mutable {
+    if (*alive) SubPaths::Next(std::move(work));
+  });
+}
+
+void VolumeManager::ReadFile(const Context& context, const kube::PodRef& ref,
+                             const std::string& volume, const std::string& path, size_t bytes_max,
+                             reactor::Done<std::string> done) {
+  const Result<std::unique_ptr<kube::core::Pod>> parsed = ref->Parse();
+  if (!parsed) return Refuse(parsed.error(), std::move(done));
+  const auto pod = pods_.find(PodUid(std::string(ref->hot().uid)));
+  if (pod == pods_.end() || pod->second.stage != Stage::kMounted) {
+    return Refuse(Error(ErrorCode::kUnavailable, "the pod's volumes are not mounted"),
+                  std::move(done));
+  }
+  for (const auto& candidate : (*parsed)->spec().volumes()) {
+    if (candidate.name() != volume) continue;
+    const Result<VolumePlan> plan = PlanVolume(**parsed, candidate, node_);
+    if (!plan) return Refuse(plan.error(), std::move(done));
+    Run(
+        context, {"read a file of a volume", plan->path, pod->second.lane},
+        [file = reactor::PathBelow{plan->path, path}, bytes_max](reactor::DiskCalls& disk) {
+          return disk.ReadBelow(file, bytes_max);
+        },
+        std::move(done));
+    return;
+  }
+  Refuse(Error(ErrorCode::kNotFound, "cannot find volume " + GoQuoted(volume)), std::move(done));
+}
+
+}  // namespace denselet::managers

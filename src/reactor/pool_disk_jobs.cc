@@ -1,0 +1,29 @@
+#include "reactor/pool_disk_jobs.h"
+
+#include <optional>
+#include <utility>
+
+#include "reactor/kernel_disk_calls.h"
+
+namespace denselet::reactor {
+
+void PoolDiskJobs::Run(const Context& context, DiskJob job, DiskWork work, Done<std::string> done) {
+  std::optional<Gate::Pass> pass = gate_.Enter();
+  if (!pass) {
+    home_.loop().Post([done = std::move(done)]() mutable {
+      done(Error(ErrorCode::kCancelled, "no more jobs are taken"));
+    });
+    return;
+  }
+  pool_.Run<std::string>(
+      home_, context, {job.doing, std::move(job.subject), Lane{job.lane}},
+      [work = std::move(work)]() mutable -> Result<std::string> {
+        KernelDiskCalls calls;
+        return work(calls);
+      },
+      [pass = std::move(*pass), done = std::move(done)](Result<std::string> answer) mutable {
+        done(std::move(answer));
+      });
+}
+
+}  // namespace denselet::reactor
