@@ -28,6 +28,7 @@ class PodSide::OnShard final : public sync::PodShardUser,
                  net::Resolve(shard_, pool, context, host, port, std::move(done));
                }),
         objects_(shard_, home, sync::PodCore::kHome),
+        resources_(directories_, objects_),
         volumes_(basics.loop()),
         specs_({basics.loop(), files_, objects_, volumes_}, options.spec) {
     objects_.AddUser(static_cast<sync::PodObjectsUser&>(*this));
@@ -39,7 +40,7 @@ class PodSide::OnShard final : public sync::PodShardUser,
   }
 
   sync::Runtime& runtime() { return runtime_; }
-  sync::PodResources& directories() { return directories_; }
+  sync::PodResources& resources() { return resources_; }
   sync::PodHooks& hooks() { return hooks_; }
   sync::PodSpecs& specs() { return specs_; }
   sync::PodLeftovers& leftovers() { return leftovers_; }
@@ -78,6 +79,7 @@ class PodSide::OnShard final : public sync::PodShardUser,
   managers::TerminationMessages runtime_;
   managers::HookRunner hooks_;
   managers::PodObjectsFront objects_;
+  FollowedResources resources_;
   NoVolumes volumes_;
   sync::PodSpecBuilder specs_;
 };
@@ -107,7 +109,7 @@ void PodSide::OpenShard(uint32_t shard, ShardBasics& basics, reactor::BlockingPo
   }
   core_.OpenShard(shard,
                   {basics.loop(), basics.random(), basics.log(), part, part.runtime(),
-                   part.directories(), part.hooks(), part.specs()},
+                   part.resources(), part.hooks(), part.specs()},
                   part);
 }
 

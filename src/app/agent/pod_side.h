@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "app/agent/followed_resources.h"
 #include "app/agent/no_volumes.h"
 #include "app/agent/node_news.h"
 #include "app/agent/shard_basics.h"
