@@ -76,18 +76,19 @@ for line in COLOUR=blue SIZE=8-blue-80 ONE=blue 'TWO=s3 cret' 'S_PASSWORD=s3 cre
 done
 ! log_of all | grep -q '^GONE=' || fail "a key that is not there became a variable"
 
-make plain "enableServiceLinks: false, hostNetwork: true, dnsPolicy: None, dnsConfig: {nameservers: [192.0.2.1, 192.0.2.2, 192.0.2.3, 192.0.2.4], searches: [x.example]},
+make plain "enableServiceLinks: false, hostNetwork: true, dnsPolicy: Default, dnsConfig: {nameservers: [192.0.2.1, 192.0.2.2, 192.0.2.4], searches: [x.example]},
   containers: [{name: main, image: '$DENSELET_IMAGE', imagePullPolicy: Never, command: [sh, -c, '$look']}]"
 soon 40 "a pod in the node's network" is plain .status.phase Running
 soon 10 "its last word" says plain 'args '
-expect plain 'nameserver 192.0.2.3'
-expect plain 'search x.example'
+expect plain 'nameserver 192.0.2.53'
+expect plain 'search lab.example x.example'
+expect plain 'options timeout:1'
 expect plain '# Kubernetes-managed hosts file (host network).'
 expect plain "KUBERNETES_SERVICE_HOST=$api"
 ! log_of plain | grep -q 'MY_WEB\|192.0.2.4' || fail "too much: $(log_of plain)"
 told() { kubectl get events -n $ns --field-selector "involvedObject.name=$1,reason=$2" -o jsonpath='{.items[*].message}'; } # POD REASON
 has_told() { [[ $(told "$1" "$2") == *"$3"* ]]; } # POD REASON MESSAGE
-soon 10 "a word about too many name servers" has_told plain DNSConfigForming 'the applied nameserver line is: 192.0.2.1 192.0.2.2 192.0.2.3'
+soon 10 "a word about too many name servers" has_told plain DNSConfigForming 'the applied nameserver line is: 192.0.2.53 192.0.2.1 192.0.2.2'
 
 # What is not there is waited for, and the pod starts as soon as it came.
 needy() { # NAME SOURCE
