@@ -23,6 +23,9 @@ constexpr std::string_view kDead[] = {
 // Grows with the agent: a field stands here when all that it asks for is done. Gates have a list of
 // their own.
 constexpr std::string_view kHave[] = {
+    "clusterDNS",
+    "clusterDomain",
+    "configMapAndSecretChangeDetectionStrategy",
     "containerRuntimeEndpoint",
     "cpuCFSQuota",
     "cpuCFSQuotaPeriod",
@@ -54,6 +57,7 @@ constexpr std::string_view kHave[] = {
     "registryBurst",
     "registryPullQPS",
     "reservedSystemCPUs",
+    "resolvConf",
     "rotateCertificates",
     "runtimeRequestTimeout",
     "seccompDefault",

@@ -69,8 +69,11 @@ void TokenCache::Fetch(const Context& context, const sync::TokenWish& wish,
         [token = *entry.token, done = std::move(done)]() mutable { done(std::move(token)); });
   }
   if (api_ == nullptr) return refuse(ErrorCode::kUnavailable, "there is no API server yet");
-  entry.waiting.Add(std::min(context.deadline, After(now, options_.request_time_max)),
-                    Failed(wish, Error(ErrorCode::kUnavailable, "the API server did not answer")),
+  // One that is still good is the answer of a server that does not give another in time.
+  const Duration wait = good ? options_.renewal_wait_max : options_.request_time_max;
+  const Error silent(ErrorCode::kUnavailable, "the API server did not answer");
+  entry.waiting.Add(std::min(context.deadline, After(now, wait)),
+                    good ? Result<sync::ServiceToken>(*entry.token) : Failed(wish, silent),
                     std::move(done));
   Ask(wish, entry);
   if (sweeping_) return;

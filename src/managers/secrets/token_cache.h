@@ -28,6 +28,7 @@ namespace denselet::managers {
 struct TokenCacheOptions {
   bool has_api_server = true;
   Duration request_time_max = Seconds(30);
+  Duration renewal_wait_max = Seconds(10);
   Duration age_max = Hours(24);
   Duration jitter_max = Seconds(10);
   // After a renewal that failed: no sooner again, while the old one serves.

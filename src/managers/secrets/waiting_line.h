@@ -26,7 +26,7 @@ class WaitingLine {
   WaitingLine& operator=(const WaitingLine&) = delete;
 
   // `late` is the answer at `until`.
-  void Add(TimePoint until, Error late, reactor::Done<T> done) {
+  void Add(TimePoint until, Result<T> late, reactor::Done<T> done) {
     if (waiting_.size() >= waiting_max_) {
       return loop_.Post([done = std::move(done)]() mutable {
         done(Error(ErrorCode::kOverloaded, "too many wait for the same answer"));

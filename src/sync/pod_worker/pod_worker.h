@@ -297,7 +297,9 @@ class PodWorker {
   std::optional<WorkerFault> fault_;
   bool poisoned_ = false;                           // the newest wish could not be read
   std::map<std::string, uint32_t> told_back_offs_;  // by container: how often it was made by then
-  Epoch told_kill_ = 0;           // the last failure to stop something that was told
+  Epoch told_kill_ = 0;  // the last failure to stop something that was told
+  // Since what is under way was asked for: its answer may be older than that.
+  bool objects_changed_ = false;
   bool starts_given_up_ = false;  // the pod ends: what was under way to start it was cancelled
   std::deque<WorkerTransition> transitions_;
   StartTimeline timeline_;

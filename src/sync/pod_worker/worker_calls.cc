@@ -124,7 +124,10 @@ Status PodWorker::Begin(const MountVolumes&, TimePoint now) {
         w.EndWork(w.facts_.volumes, answer, w.mount_failures_, then);
         if (answer) {
           w.timeline_.mounted = then;
-        } else if (!w.starts_given_up_) {
+          return;
+        }
+        if (std::exchange(w.objects_changed_, false)) w.facts_.volumes.retry_at = then;
+        if (!w.starts_given_up_) {
           w.Tell("", EventType::kWarning, "FailedMount", answer.error().message());
         }
       }));
@@ -276,6 +279,7 @@ Status PodWorker::NotCreated(const std::string& name, uint32_t attempt, const Er
   EndCall(create, unknown ? Error(ErrorCode::kUnavailable, error.message()) : error, reason, false,
           now);
   create.no_effect = true;
+  if (reason == kConfigError && std::exchange(objects_changed_, false)) create.retry_at = now;
   TellFailure(name, error);
   return Ok();
 }
@@ -284,11 +288,13 @@ Status PodWorker::NotCreated(const std::string& name, uint32_t attempt, const Er
 // alone, a configMap that comes late would start its pod up to half a minute later.
 bool PodWorker::ObjectsChanged(TimePoint now) {
   bool any = false;
+  objects_changed_ = facts_.volumes.state == WorkState::kInProgress;
   if (facts_.volumes.state == WorkState::kFailed && facts_.volumes.retry_at > now) {
     facts_.volumes.retry_at = now;
     any = true;
   }
   for (ContainerEntry& entry : ledger_.view().containers) {
+    objects_changed_ = objects_changed_ || entry.create.in_flight();
     const bool waits = entry.create.state == CallState::kFailed && entry.create.no_effect &&
                        entry.create.reason == kConfigError && entry.create.retry_at > now;
     if (!waits) continue;

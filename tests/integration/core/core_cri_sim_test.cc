@@ -96,6 +96,7 @@ class CoreCriSimTest : public reactor::ShardTest {
         R"({"metadata":{"name":")" + name + R"(","namespace":"n","uid":"uid-)" + name +
         R"(","annotations":{"kubernetes.io/config.source":"file"}},"spec":)" + spec + "}";
     EXPECT_TRUE(kube::DecodeJson(json, pod).ok()) << json;
+    pod.mutable_spec()->set_enableservicelinks(true);  // as whoever defaults pods has it
     if (!pod.spec().has_terminationgraceperiodseconds()) {
       pod.mutable_spec()->set_terminationgraceperiodseconds(1);
     }

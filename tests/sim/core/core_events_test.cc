@@ -83,6 +83,16 @@ class CoreEventsTest : public testing::Test, public CoreAgentUser {
     for (int i = 0; i < 10'000 && IdOf(name).empty(); ++i) Run(Milliseconds(1));
     ASSERT_FALSE(IdOf(name).empty());
   }
+  void RunUntilSpecified() {
+    const auto specifies = [this] {
+      const sync::PodWorker* worker = agent_->Find(PodUid("u1"));
+      if (worker == nullptr) return false;
+      const auto& containers = worker->ledger().view().containers;
+      return !containers.empty() && containers.front().create.in_flight();
+    };
+    for (int i = 0; i < 100'000 && !specifies(); ++i) Run(Milliseconds(1));
+    ASSERT_TRUE(specifies());
+  }
   // Messages of one reason, of what they are told of.
   std::vector<std::string> Told(const std::string& reason) const {
     std::vector<std::string> told;
@@ -308,18 +318,26 @@ TEST_F(CoreEventsTest, WhatAContainerRefersToIsMissingAndComesLater) {
   EXPECT_TRUE(Runs("app")) << "as soon as it came";
 }
 
+TEST_F(CoreEventsTest, WhatCameWhileItWasAskedForIsTriedAgainAtOnce) {
+  Add("app");
+  leaves_.missing().insert(PodUid("u1"));
+  leaves_.faults().delay_max = Seconds(20);
+  Tell();
+  RunUntilSpecified();
+  agent_->OnOwner(PodUid("u1"), [](sync::PodShard& shard) { shard.ObjectsChanged(PodUid("u1")); });
+  leaves_.faults().delay_max = Milliseconds(100);
+  for (int i = 0; i < 100'000 && Told("Failed").empty(); ++i) Run(Milliseconds(1));
+  ASSERT_EQ(Told("Failed").size(), 1u) << "the answer was older than the word of its change";
+  leaves_.missing().clear();
+  Run(Milliseconds(500));
+  EXPECT_TRUE(Runs("app"));
+}
+
 TEST_F(CoreEventsTest, APodThatEndsWhileItsContainerIsSpecifiedGetsNoContainer) {
   Add("app");
   leaves_.faults().delay_max = Seconds(20);
   Tell();
-  const auto specifies = [this] {
-    const sync::PodWorker* worker = agent_->Find(PodUid("u1"));
-    if (worker == nullptr) return false;
-    const auto& containers = worker->ledger().view().containers;
-    return !containers.empty() && containers.front().create.in_flight();
-  };
-  for (int i = 0; i < 100'000 && !specifies(); ++i) Run(Milliseconds(1));
-  ASSERT_TRUE(specifies());
+  RunUntilSpecified();
   leaves_.faults().delay_max = Milliseconds(1);
   Delete();
   Run(Seconds(30));

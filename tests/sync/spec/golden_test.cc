@@ -28,7 +28,8 @@ T Decoded(const std::string& json) {
 
 std::vector<std::string> Ips(const std::string& json) {
   std::vector<std::string> ips;
-  for (const auto& ip : Decoded<core::PodStatus>(json).podips()) ips.push_back(ip.ip());
+  const auto status = Decoded<core::PodStatus>(json);
+  for (const auto& ip : status.podips()) ips.push_back(ip.ip());
   return ips;
 }
 
@@ -96,7 +97,8 @@ TEST(EnvironmentGolden, IsTheKubelets) {
       continue;
     }
     KeyValues wanted;
-    for (const auto& variable : Decoded<core::Container>(row[7]).env()) {
+    const auto answer = Decoded<core::Container>(row[7]);
+    for (const auto& variable : answer.env()) {
       wanted.emplace_back(variable.name(), variable.value());
     }
     ASSERT_TRUE(made) << made.error().message();

@@ -93,6 +93,7 @@ kube::PodRef Needy(const std::string& more, const std::string& container) {
 
 TEST(PodSpecBuilder, GathersWhatTheEnvironmentRefersTo) {
   MadeSpecs made;
+  ASSERT_TRUE(made.disk().MakeDirectories("/var/lib/kubelet/pods/u", 0750));
   kube::core::ConfigMap map;
   map.mutable_metadata()->set_namespace_("n");
   map.mutable_metadata()->set_name("settings");

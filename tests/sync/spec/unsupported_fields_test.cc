@@ -14,7 +14,8 @@ namespace {
 kube::core::Pod Pod(const std::string& fields) {
   kube::core::Pod pod;
   const std::string json = R"({"metadata":{"name":"p","namespace":"n","uid":"u"},"spec":{)" +
-                           fields + R"("containers":[{"name":"c","image":"i"}]}})";
+                           fields +
+                           R"("enableServiceLinks":true,"containers":[{"name":"c","image":"i"}]}})";
   EXPECT_TRUE(kube::DecodeJson(json, pod).ok()) << json;
   return pod;
 }
