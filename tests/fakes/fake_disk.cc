@@ -42,7 +42,7 @@ PathInfo Folder(uint32_t mode) { return {.kind = PathInfo::Kind::kDirectory, .mo
 FakeDisk::FakeDisk() {
   auto root = std::make_shared<Tree_>();
   (*root)[""] = {.info = Folder(0755)};
-  mounts_.push_back({"", std::move(root), "", "root"});
+  mounts_.push_back({"", std::move(root), "", "root", {}});
 }
 
 void FakeDisk::Live(uint64_t calls) { calls_left_ = calls; }
@@ -152,15 +152,18 @@ void FakeDisk::PutMount(const std::string& path) {
   PutFolder(path);
   auto tree = std::make_shared<Tree_>();
   (*tree)[""] = {.info = Folder(0755)};
-  mounts_.push_back({path, std::move(tree), "", "foreign"});
+  mounts_.push_back({path, std::move(tree), "", "foreign", {}});
 }
 
 Result<PathInfo> FakeDisk::Stat(const std::string& path) {
   if (auto fault = Begin("stat", path)) return *fault;
   const Node* node = Find(path);
-  if (node == nullptr) return Refused(ErrorCode::kNotFound, "not there", path);
-  PathInfo info = node->info;
-  info.mount_point = MountAt(path) != nullptr;
+  const MountEntry* mount = MountAt(path);
+  if (node == nullptr && mount == nullptr) {
+    return Refused(ErrorCode::kNotFound, "not there", path);
+  }
+  PathInfo info = node != nullptr ? node->info : mount->shown;
+  info.mount_point = mount != nullptr;
   return info;
 }
 
@@ -348,7 +351,7 @@ Status FakeDisk::Mount(reactor::MountKind kind, const std::string& path,
   }
   auto tree = std::make_shared<Tree_>();
   (*tree)[""] = {.info = Folder(tmpfs ? 01777 : 0755)};
-  mounts_.push_back({path, std::move(tree), "", (tmpfs ? "tmpfs " : "hugetlbfs ") + options});
+  mounts_.push_back({path, std::move(tree), "", (tmpfs ? "tmpfs " : "hugetlbfs ") + options, {}});
   return Ok();
 }
 
@@ -419,7 +422,7 @@ Status FakeDisk::BindBelow(const reactor::PathBelow& from, uint32_t mode,
         MakeNode(target, folder ? Node{.info = Folder(0750)} : Node{.info = {.mode = 0640}});
     if (!made) return made;
   }
-  mounts_.push_back({target, shown.owner, shown.path, "bind " + *source});
+  mounts_.push_back({target, shown.owner, shown.path, "bind " + *source, Find(*source)->info});
   return Ok();
 }
 

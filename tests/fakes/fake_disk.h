@@ -84,6 +84,8 @@ class FakeDisk final : public reactor::DiskCalls {
     std::shared_ptr<Tree_> tree;
     std::string root;  // of a bind mount: what is shown
     std::string what;
+    // Of a bind mount: what it shows stays, also when its name in the tree has gone.
+    reactor::PathInfo shown = {};
   };
   struct Place {
     Tree_* tree = nullptr;

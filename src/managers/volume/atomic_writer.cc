@@ -117,7 +117,9 @@ Status MakeLinks(DiskCalls& disk, const ContentWrite& write) {
     const std::string top = TopOf(path);
     const std::string link = write.folder + "/" + top;
     const Result<std::string> there = disk.ReadLink(link);
-    if (there || there.error().code() != ErrorCode::kNotFound) continue;
+    // Something that is no link is a place for a mount.
+    if (there || there.error().code() == ErrorCode::kInvalid) continue;
+    if (there.error().code() != ErrorCode::kNotFound) return there.error();
     if (Status made = disk.Symlink(std::string(kData) + "/" + top, link); !made) return made;
     if (!content.uid) continue;
     if (Status given = disk.ChangeUser(link, *content.uid); !given) return given;

@@ -90,6 +90,17 @@ TEST_F(AtomicWriterTest, ADirectoryOfTheSameNameIsNotTaken) {
   EXPECT_EQ(disk_.Tree(kVolume).size(), 5u);
 }
 
+TEST_F(AtomicWriterTest, ALinkThatCannotBeLookedAtIsNotTakenForOneThatIsThere) {
+  disk_.set_fault([](const std::string& call, const std::string& path) -> std::optional<Error> {
+    if (call == "read link" && path == "/v/a") return Error(ErrorCode::kIo, "a bad disk");
+    return std::nullopt;
+  });
+  EXPECT_FALSE(WriteContent(disk_, Write({{"a", {"1"}}}, 5)));
+  disk_.set_fault({});
+  ASSERT_TRUE(WriteContent(disk_, Write({{"a", {"1"}}}, 6)));
+  EXPECT_EQ(Seen("a"), "1");
+}
+
 TEST_F(AtomicWriterTest, PlacesForMountsInItStay) {
   disk_.PutFolder("/v/nested/deep");
   ASSERT_TRUE(WriteContent(disk_, Write({{"a", {"1"}}}, 5)));

@@ -164,7 +164,8 @@ class Story {
         return SetObjects();
       case 4:
         label_[pod] = "l" + std::to_string(random.Below(1000));
-        if (mounted_.count(pod) != 0) manager_->Changed(Pod(pod));
+        // A worker tells of it from the moment on when it has asked for a mount.
+        if (wanted_[pod]) manager_->Changed(Pod(pod));
         return;
       case 5:
         // Killed before one of the next calls.
