@@ -36,25 +36,25 @@ class ResolvConfFile {
   ResolvConfFile& operator=(const ResolvConfFile&) = delete;
 
   // Answers in a later turn, when the file was read for the first time and told.
-  void Start(reactor::Task read) {
+  void Start(reactor::Task told) {
     if (path_.empty()) {
-      loop_.Post([this, alive = cancel_.token(), read = std::move(read)]() mutable {
+      loop_.Post([this, alive = cancel_.token(), told = std::move(told)]() mutable {
         if (alive.cancelled()) return;
         tell_(std::string());
-        read();
+        told();
       });
       return;
     }
     watch_ = watcher_.Watch(path_, [this] { Read([] {}); });
-    Read(std::move(read));
+    Read(std::move(told));
   }
 
  private:
   // One at a time: what changes meanwhile is read after it.
-  void Read(reactor::Task read) {
+  void Read(reactor::Task told) {
     if (reading_) {
       again_ = true;
-      return read();
+      return told();
     }
     reading_ = true;
     Context context;
@@ -62,11 +62,11 @@ class ResolvConfFile {
     context.cancel = cancel_.token();
     files_.ReadFile(
         context, path_, kBytesMax,
-        [this, alive = cancel_.token(), read = std::move(read)](Result<std::string> text) mutable {
+        [this, alive = cancel_.token(), told = std::move(told)](Result<std::string> text) mutable {
           if (alive.cancelled()) return;
           reading_ = false;
           tell_(std::move(text));
-          read();
+          told();
           if (std::exchange(again_, false)) Read([] {});
         });
   }

@@ -107,6 +107,7 @@ void Append(const core::PodDNSConfig& config, DnsSpec& dns) {
   dns.servers = WithoutRepeats(dns.servers);
   dns.searches = WithoutRepeats(dns.searches);
   Options options = ByName(dns.options);
+  // tidy: allow random-order because a pod has its options as a list
   for (const auto& option : config.options()) options[option.name()] = option.value();
   dns.options = ToList(options);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kube/api/codec/codec.h"
+#include "kube/api/codec/sorted.h"
 #include "kube/api/types.h"
 #include "sync/spec/environment.h"
 #include "sync/spec/hosts_file.h"
@@ -77,8 +78,8 @@ TEST(EnvironmentGolden, IsTheKubelets) {
       const bool again = !facts.host_ips.empty() && ReadIp(facts.host_ips.front())->ipv6 == ipv6;
       if (!again) facts.host_ips.push_back(address.address());
     }
-    for (const auto& [name, amount] : node.status().allocatable()) {  // tidy: allow random-order
-      facts.allocatable.emplace(name, *kube::Quantity::Parse(amount.string()));
+    for (const auto* entry : kube::Sorted(node.status().allocatable())) {
+      facts.allocatable.emplace(entry->first, *kube::Quantity::Parse(entry->second.string()));
     }
     facts.pod_ips = IpsByPreference(Ips(row[5]), ReadIp(facts.host_ips.front())->ipv6);
     const auto files = Decoded<core::ConfigMap>(row[6]);
@@ -132,6 +133,7 @@ TEST(DnsGolden, IsTheKubelets) {
     EXPECT_EQ(made.dns.servers, Texts(wanted.nameservers()));
     EXPECT_EQ(made.dns.searches, Texts(wanted.searches()));
     std::vector<std::string> options;
+    // tidy: allow random-order because a pod has its options as a list
     for (const auto& option : wanted.options()) options.push_back(option.name());
     EXPECT_EQ(made.dns.options, options);
     std::vector<std::string> notes;
