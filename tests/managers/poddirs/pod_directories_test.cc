@@ -168,20 +168,28 @@ TEST_F(PodDirectoriesTest, NothingIsRemovedWhileSomethingIsMountedBelow) {
   SetMounts({"/agent/pods/u-1/plugins/m"});
   MakeFolder("/agent/pods/u-1/plugins/m");
   Write("/agent/pods/u-1/plugins/m/precious");
-  Write("/agent/pods/u-1/etc-hosts");
+  Write("/agent/pods/u-1/somebodys");
   const Status released = Release("u-1");
   ASSERT_FALSE(released);
   EXPECT_THAT(released.error().message(), HasSubstr("still mounted"));
   EXPECT_THAT(released.error().message(), HasSubstr("/agent/pods/u-1/plugins/m"));
   EXPECT_TRUE(Exists("/agent/pods/u-1/plugins/m/precious"));
-  EXPECT_TRUE(Exists("/agent/pods/u-1/etc-hosts"));
+  EXPECT_TRUE(Exists("/agent/pods/u-1/somebodys"));
 }
 
 TEST_F(PodDirectoriesTest, NothingIsRemovedWhenNobodyCanTellWhatIsMounted) {
   ASSERT_TRUE(Prepare(PlainPod()));
-  Write("/agent/pods/u-1/etc-hosts");
+  Write("/agent/pods/u-1/somebodys");
   EXPECT_FALSE(Release("u-1"));
-  EXPECT_TRUE(Exists("/agent/pods/u-1/etc-hosts"));
+  EXPECT_TRUE(Exists("/agent/pods/u-1/somebodys"));
+}
+
+// Also of every pod, and also without a look at the mount table.
+TEST_F(PodDirectoriesTest, TheHostsFileGoesWithThePod) {
+  ASSERT_TRUE(Prepare(PlainPod()));
+  Write("/agent/pods/u-1/etc-hosts");
+  ASSERT_TRUE(Release("u-1"));
+  EXPECT_FALSE(Exists("/agent/pods/u-1"));
 }
 
 // Every pod has them: no mount table is read for these, and here there is none.
@@ -216,10 +224,10 @@ TEST_F(PodDirectoriesTest, DataInAVolumeStaysThoughNothingIsMounted) {
   SetMounts({});
   MakeFolder("/agent/pods/u-1/volumes/plugin/v");
   Write("/agent/pods/u-1/volumes/plugin/v/data");
-  Write("/agent/pods/u-1/etc-hosts");
+  Write("/agent/pods/u-1/somebodys");
   EXPECT_FALSE(Release("u-1"));
   EXPECT_TRUE(Exists("/agent/pods/u-1/volumes/plugin/v/data"));
-  EXPECT_TRUE(Exists("/agent/pods/u-1/etc-hosts"));
+  EXPECT_TRUE(Exists("/agent/pods/u-1/somebodys"));
 }
 
 TEST_F(PodDirectoriesTest, LinksAreRemovedAndNotFollowed) {
