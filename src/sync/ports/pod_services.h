@@ -113,8 +113,8 @@ struct ContainerWish {
   ContainerId pid_target = {};
 };
 
-// Something about a pod's specification that its makers should know: a warning of the pod, or of its
-// node.
+// Something about a pod's specification that its makers should know: a warning of the pod, or of
+// its node.
 struct PodNote {
   enum class Of : bool { kPod, kNode };
   std::string reason = {};
