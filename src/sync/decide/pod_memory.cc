@@ -42,16 +42,21 @@ void PodMemory::NoteObserved(const ObservedPod& observed, TimePoint now) {
   for (const ObservedContainer& container : observed.containers) NoteObserved(container, now);
 }
 
-void PodMemory::NoteCreate(std::string_view name, uint32_t attempt,
-                           const std::optional<BackOffEntry>& back_off) {
-  ContainerMemory& memory = Of(name);
-  memory.attempts = std::max(memory.attempts, attempt + 1);
+void PodMemory::NoteWaited(std::string_view name, const std::optional<BackOffEntry>& back_off) {
   if (!back_off) return;
+  ContainerMemory& memory = Of(name);
   const std::optional<BackOffEntry>& before = memory.back_off;
   const bool goes_on = before && before->key == back_off->key &&
                        (before->delay < back_off->delay || !Forgotten(*before, back_off->updated));
   memory.waited = goes_on ? std::optional(before->delay) : std::nullopt;
-  memory.back_off = back_off;
+}
+
+void PodMemory::NoteCreate(std::string_view name, uint32_t attempt,
+                           const std::optional<BackOffEntry>& back_off) {
+  NoteWaited(name, back_off);
+  ContainerMemory& memory = Of(name);
+  memory.attempts = std::max(memory.attempts, attempt + 1);
+  if (back_off) memory.back_off = back_off;
 }
 
 std::optional<Duration> BackOffDelay(const std::optional<BackOffEntry>& entry, uint64_t key,

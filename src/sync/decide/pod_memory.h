@@ -50,6 +50,9 @@ struct PodMemory {
   // With every observation and every ReadContainer, before Decide.
   void NoteObserved(const ObservedPod& observed, TimePoint now);
   void NoteObserved(const ObservedContainer& observed, TimePoint now);
+  // When a CreateContainer begins, which may take a while until it is sent: what its container has
+  // waited for stays the reason that is told. Nothing else counts yet.
+  void NoteWaited(std::string_view name, const std::optional<BackOffEntry>& back_off);
   // At every CreateContainer that is sent.
   void NoteCreate(std::string_view name, uint32_t attempt,
                   const std::optional<BackOffEntry>& back_off);

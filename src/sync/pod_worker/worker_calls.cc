@@ -242,6 +242,7 @@ Status PodWorker::Begin(const CreateContainer& action, TimePoint now) {
       !began) {
     return began;
   }
+  memory_.NoteWaited(plan.name, action.back_off);
   const WorkerPorts& ports = host_.ports();
   Result<SandboxSpec> sandbox = ports.specs.Sandbox(pod_, action.sandbox_attempt);
   if (!sandbox) {

@@ -106,7 +106,9 @@ refuses() { # WHAT PATTERN FLAGS...
   grep '"Failed to run the agent"' "$work/refused.log" | grep -qE "$pattern" || fail "$what: $(cat "$work/refused.log")"
 }
 echo "clusters: [" >"$work/broken"
-refuses "no kubeconfig" "err=.*$work/none.*No such file" --kubeconfig "$work/none"
+refuses "no kubeconfig" "err=.*$work/none.*there is no such file" --kubeconfig "$work/none"
+sed "s|server: https://|server: http://|" "$work/kubeconfig" >"$work/plain"
+refuses "a server without TLS" "err=.*$work/plain.*http://" --kubeconfig "$work/plain"
 refuses "a broken kubeconfig" "err=.*$work/broken" --kubeconfig "$work/broken"
 sed 's|client-key-data: .*|client-key: /nonexistent/key|' "$work/kubeconfig" >"$work/keyless"
 refuses "a kubeconfig whose key is not there" "err=.*keyless.*/nonexistent/key" --kubeconfig "$work/keyless"

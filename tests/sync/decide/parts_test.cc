@@ -82,6 +82,10 @@ TEST(PodMemory, KnowsHowLongAStartWasHeldUp) {
   };
   memory.NoteCreate("app", 1, entry(10, 0));
   EXPECT_EQ(memory.Find("app")->waited, std::nullopt);
+  memory.NoteWaited("app", entry(20, 15));  // begun, and not sent yet
+  EXPECT_EQ(memory.Find("app")->waited, Seconds(10));
+  EXPECT_EQ(memory.Find("app")->attempts, 2u);
+  EXPECT_EQ(memory.Find("app")->back_off, entry(10, 0));
   memory.NoteCreate("app", 2, entry(20, 15));
   EXPECT_EQ(memory.Find("app")->waited, Seconds(10));
   memory.NoteCreate("app", 3, entry(10, 4000));  // it ran for an hour
