@@ -119,13 +119,13 @@ class UnaryOperation final : public GrpcOperation, private Poller::Tag {
     reader_ =
         stub.PrepareUnaryCall(&context_, method_.path, request_, &launch.endpoint.poller().queue());
     reader_->StartCall();
-    this->HandOver();
-    reader_->Finish(&response_.get(), &status_, static_cast<Poller::Tag*>(this));
+    auto& reader = *reader_;
+    Response* const response = &response_.get();
+    reader.Finish(response, &status_, this->Hand());
   }
 
  private:
   void OnCompletion(bool /*always true of an end*/) override {
-    this->Arrive();
     std::optional<Failure> failure = FailureOf(status_);
     if (!failure) result_.emplace(convert_(response_.get()));
     response_.Clear();
@@ -174,10 +174,10 @@ class ReadOperation final : public GrpcOperation {
     context_.set_initial_metadata_corked(true);  // to go with the request, in one piece
     grpc::TemplatedGenericStub<Request, Response> stub(launch.endpoint.channel());
     stream_ = stub.PrepareCall(&context_, method_.path, &launch.endpoint.poller().queue());
-    this->HandOver();
-    stream_->StartCall(nullptr);
-    stream_->Write(request_, grpc::WriteOptions().set_last_message(), Tagged(written_));
-    stream_->ReadInitialMetadata(Tagged(headers_));
+    auto& stream = *stream_;
+    stream.StartCall(nullptr);
+    stream.Write(request_, grpc::WriteOptions().set_last_message(), written_.Hand());
+    stream.ReadInitialMetadata(headers_.Hand());
   }
 
  private:
@@ -185,27 +185,22 @@ class ReadOperation final : public GrpcOperation {
   struct Step final : Poller::Tag {
     using Next = void (ReadOperation::*)(bool ok);
     Step(ReadOperation& its_operation, Next its_next) : operation(its_operation), next(its_next) {}
-    void OnCompletion(bool ok) override {
-      operation.Arrive();
-      (operation.*next)(ok);
-    }
+    void OnCompletion(bool ok) override { (operation.*next)(ok); }
     ReadOperation& operation;
     const Next next;
   };
 
-  static void* Tagged(Step& step) { return static_cast<Poller::Tag*>(&step); }
-
   void OnWritten(bool) { Over(); }
   void OnHeaders(bool ok) {
-    if (!ok || this->Refused()) return stream_->Finish(&status_, Tagged(end_));
+    if (!ok || this->Refused()) return stream_->Finish(&status_, end_.Hand());
     take_.Established();
-    stream_->Read(&response_, Tagged(message_));
+    stream_->Read(&response_, message_.Hand());
   }
   void OnMessage(bool ok) {
-    if (!ok) return stream_->Finish(&status_, Tagged(end_));
+    if (!ok) return stream_->Finish(&status_, end_.Hand());
     take_.Message(response_);
     if (take_.fault) context_.TryCancel();
-    stream_->Read(&response_, Tagged(message_));
+    stream_->Read(&response_, message_.Hand());
   }
   void OnStatus(bool) { Over(); }
   void Over() {

@@ -2,7 +2,6 @@
 // ones; Client moves them through their life.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,11 +55,6 @@ class Operation {
 
   // The call leaves; Ended follows.
   virtual void Send(const Launch& launch) = 0;
-  // First in every callback: what was written before the last HandOver is seen. gRPC sees to that
-  // too, but by means that ThreadSanitizer cannot see into.
-  void Arrive() const { (void)handed_over_.load(std::memory_order_acquire); }
-  // Before what leads to the next callback, which may be on another thread.
-  void HandOver() { handed_over_.store(true, std::memory_order_release); }
   // By the last callback, on gRPC's thread. `this` may be gone when it returns.
   void Ended(std::optional<Failure> failure);
 
@@ -70,7 +64,6 @@ class Operation {
   const Clock* clock_ = nullptr;
   std::optional<ReturnAddress> address_;
   std::shared_ptr<Operation> self_;
-  std::atomic<bool> handed_over_ = false;
   std::optional<Failure> failure_;
   TimePoint ended_at_;
 };

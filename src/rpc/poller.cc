@@ -20,7 +20,7 @@ struct Poller::Inside {
     ::pthread_setname_np(::pthread_self(), "grpc-poller");
     void* tag = nullptr;
     bool ok = false;
-    while (queue.Next(&tag, &ok)) static_cast<Tag*>(tag)->OnCompletion(ok);
+    while (queue.Next(&tag, &ok)) static_cast<Tag*>(tag)->Arrive(ok);
   }
 };
 

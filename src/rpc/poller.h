@@ -8,6 +8,7 @@
 // Its price: what conversions, folds and sinks take, all other answers wait for.
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "base/result.h"
@@ -21,14 +22,29 @@ namespace denselet::rpc {
 // Lives as long as somebody holds it; then nothing may be under way in its queue.
 class Poller {
  public:
-  // What gRPC is given as a tag: a `Tag*`, made a `void*`.
   class Tag {
    public:
-    // On the poller's thread. `ok` as gRPC defines it for the operation.
-    virtual void OnCompletion(bool ok) = 0;
+    // What gRPC is given: last before the operation is asked of it, each time. What this thread
+    // wrote before, OnCompletion sees. gRPC sees to that too, but by means that ThreadSanitizer
+    // cannot see into.
+    void* Hand() {
+      handed_.store(true, std::memory_order_release);
+      return this;
+    }
 
    protected:
     ~Tag() = default;
+    // On the poller's thread. `ok` as gRPC defines it for the operation.
+    virtual void OnCompletion(bool ok) = 0;
+
+   private:
+    friend class Poller;
+    void Arrive(bool ok) {
+      (void)handed_.load(std::memory_order_acquire);
+      OnCompletion(ok);
+    }
+
+    std::atomic<bool> handed_ = false;
   };
 
   // The process's; made with the first call, on a thread whose CPUs the poller inherits.
