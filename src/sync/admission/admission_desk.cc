@@ -56,6 +56,7 @@ Status AdmissionDesk::Ask(const kube::PodRef& pod, AdmissionQuestion question, A
     }
     known.claimed = true;
     known.answer = std::move(answer);
+    Settled(uid);
     LaterIfThere(uid, known.generation, &AdmissionDesk::Tell);
     return Ok();
   }
@@ -85,6 +86,24 @@ void AdmissionDesk::Confirm(const PodUid& pod) {
   if (found != entries_.end()) found->second.confirmed = true;
 }
 
+void AdmissionDesk::Claim(const PodUid& pod) {
+  const auto found = entries_.find(pod);
+  if (found == entries_.end()) return;
+  found->second.claimed = true;
+  Settled(pod);
+}
+
+void AdmissionDesk::Leave(const PodUid& pod) {
+  bookings_.MarkGoing(pod);
+  doubtful_.erase(pod);
+  JudgeThoseThatWait();
+}
+
+// No longer in doubt: those that waited to know may be rejected for it now.
+void AdmissionDesk::Settled(const PodUid& pod) {
+  if (doubtful_.erase(pod) != 0 && doubtful_.empty()) JudgeThoseThatWait();
+}
+
 void AdmissionDesk::Release(const PodUid& pod) {
   CHECK(journal_ != nullptr);
   const auto found = entries_.find(pod);
@@ -92,6 +111,8 @@ void AdmissionDesk::Release(const PodUid& pod) {
   Entry entry = std::move(found->second);
   entries_.erase(found);
   preempting_.erase(pod);
+  waiting_.erase(entry.generation);
+  doubtful_.erase(pod);
   ports_.loop.Disarm(entry.timer);
   if (entry.answer) {
     ports_.loop.Post([self = self_, answer = std::move(entry.answer)]() mutable {
@@ -106,6 +127,7 @@ void AdmissionDesk::Release(const PodUid& pod) {
   }
   FreeName(entry);
   VictimGone(pod);
+  JudgeThoseThatWait();
 }
 
 // A name is free for the first that waits for it and is still wanted.
@@ -274,6 +296,7 @@ void AdmissionDesk::OnRecord(const JournalRecordView& record) {
   if (entry.record.rejected) return;
   entry.plugins_asked = ports_.plugins.size();  // they are told of its end
   bookings_.Book(entry.record.needs);
+  doubtful_.insert(uid);
   // Two holders cannot be: but what was decided stays decided.
   if (entry.record.needs.is_static) names_[entry.record.needs.pod.ref].holder = uid;
 }
@@ -284,6 +307,7 @@ void AdmissionDesk::Forget(const PodUid& pod) {
   const auto name = names_.find(found->second.record.needs.pod.ref);
   if (name != names_.end() && name->second.holder == pod) names_.erase(name);
   bookings_.Unbook(pod);
+  doubtful_.erase(pod);
   entries_.erase(found);
 }
 

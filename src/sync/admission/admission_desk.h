@@ -3,7 +3,10 @@
 // API server or a pod that must make room first hold up nobody else.
 //
 //   Ask -> [kWaitingForName] -> kAskingPlugins -> judged -> [kFetchingNode] -> [kPreempting]
-//       -> kJournalling -> kDecided, answered -> Confirm or Release ... Release
+//       -> kJournalling -> kDecided, answered -> Confirm or Release ... [Leave] ... Release
+//
+//   judged -> kWaitingForRoom -> judged: what it lacks is held by a pod that goes, or by one of the
+//   journal of which no source has spoken yet.
 //
 // A decision is booked when it is made, durable before it is told, and never made again: after a
 // restart it comes back from the journal, booked, and whoever asks about that pod is told the same.
@@ -84,6 +87,7 @@ class AdmissionDesk final : public JournalUser {
     kWaitingForName,
     kAskingPlugins,
     kFetchingNode,
+    kWaitingForRoom,
     kPreempting,
     kJournalling,
     kDecided,
@@ -107,6 +111,12 @@ class AdmissionDesk final : public JournalUser {
   Status Ask(const kube::PodRef& pod, AdmissionQuestion question, Answer answer);
   // The pod's shard has taken it over.
   void Confirm(const PodUid& pod);
+  // A source speaks of it, though nothing is to be asked: it ends, and has what it has until then.
+  void Claim(const PodUid& pod);
+  // Its source has dropped it, or never spoke of it, while it still runs. Its resources are free at
+  // once, for whoever binds pods to this node counts it no more, as upstream does not; its host
+  // ports and its name when it is released.
+  void Leave(const PodUid& pod);
   // The pod is gone, or nobody wants it after all: everything is free again. In any stage.
   void Release(const PodUid& pod);
 
@@ -167,7 +177,11 @@ class AdmissionDesk final : public JournalUser {
   void AskNextPlugin(Entry& entry);
   void Judge(Entry& entry, const NodeView* fresh);
   void FetchNode(Entry& entry, Rejection otherwise);
+  bool MayPass(const Entry& entry, const std::vector<AdmissionFailure>& failures) const;
+  void WaitForRoom(Entry& entry, const Rejection& otherwise);
+  void JudgeThoseThatWait();
   void Preempt(Entry& entry, const std::vector<AdmissionFailure>& failures);
+  void Settled(const PodUid& pod);
   void VictimGone(const PodUid& victim);
   void Reject(Entry& entry, Rejection rejection);
   void Admit(Entry& entry);
@@ -189,10 +203,13 @@ class AdmissionDesk final : public JournalUser {
   std::optional<NodeView> node_;
   Bookings bookings_;
   std::map<PodUid, Entry> entries_;
-  std::set<PodUid> preempting_;  // those in that stage
+  std::set<PodUid> preempting_;         // those in that stage
+  std::map<uint64_t, PodUid> waiting_;  // kWaitingForRoom, in the order of their questions
+  std::set<PodUid> doubtful_;           // of the journal, and no source has spoken of them yet
   std::map<ObjectRef, StaticName> names_;
   std::deque<PodUid> gone_;  // to be written
   reactor::TimerId gone_timer_ = {};
+  bool judging_soon_ = false;
   uint64_t next_generation_ = 1;
   uint64_t not_understood_ = 0;
   Faults faults_;

@@ -51,6 +51,7 @@ void AdmissionDesk::Judge(Entry& entry, const NodeView* fresh) {
   const std::vector<AdmissionFailure> failures =
       FindFailures(pod, entry.record.needs, node, bookings_);
   if (failures.empty()) return Admit(entry);
+  if (MayPass(entry, failures)) return WaitForRoom(entry, failures.front().rejection);
   const bool only_affinity = std::all_of(failures.begin(), failures.end(),
                                          [](const AdmissionFailure& f) { return f.is_affinity; });
   // The node's labels may have changed and not be known here yet.
@@ -60,6 +61,41 @@ void AdmissionDesk::Judge(Entry& entry, const NodeView* fresh) {
                                   [](const AdmissionFailure& f) { return !f.shortage; });
   if (other != failures.end()) return Reject(entry, other->rejection);
   Preempt(entry, failures);
+}
+
+// A rejection is for good, so nobody is rejected for what is about to be free: host ports of pods
+// that go already, and what pods of the journal have that may have been dropped while no agent ran.
+// A critical pod does not wait for the latter: the API server itself may be one.
+bool AdmissionDesk::MayPass(const Entry& entry,
+                            const std::vector<AdmissionFailure>& failures) const {
+  return std::all_of(failures.begin(), failures.end(), [&](const AdmissionFailure& failure) {
+    const bool by_others = failure.shortage || failure.is_ports;
+    return failure.passes || (by_others && !entry.record.needs.critical && !doubtful_.empty());
+  });
+}
+
+void AdmissionDesk::WaitForRoom(Entry& entry, const Rejection& otherwise) {
+  const PodIdentity& pod = entry.record.needs.pod;
+  if (entry.stage != Stage::kWaitingForRoom) {
+    log_.Info("Pod waits for what other pods are about to leave", KV("pod", pod.ref.ToString()),
+              KV("podUID", pod.uid.value()), KV("lacks", otherwise.message));
+    Enter(entry, Stage::kWaitingForRoom);
+  }
+  waiting_.emplace(entry.generation, pod.uid);
+}
+
+// In a turn of its own, as whoever leaves or is released is not in the middle of another's
+// admission.
+void AdmissionDesk::JudgeThoseThatWait() {
+  if (waiting_.empty() || judging_soon_) return;
+  judging_soon_ = true;
+  ports_.loop.Post([self = self_] {
+    if (*self == nullptr) return;
+    (*self)->judging_soon_ = false;
+    for (const auto& [generation, pod] : std::exchange((*self)->waiting_, {})) {
+      if (Entry* const entry = (*self)->Find(pod, generation)) (*self)->Judge(*entry, nullptr);
+    }
+  });
 }
 
 void AdmissionDesk::FetchNode(Entry& entry, Rejection otherwise) {

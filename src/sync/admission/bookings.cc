@@ -59,14 +59,30 @@ void Bookings::MarkGoing(const PodUid& pod) {
   Count(found->second.needs, -1);
 }
 
-bool Bookings::IsPortFree(const HostPort& port) const {
+bool Bookings::IsGoing(const PodUid& pod) const {
+  const auto found = booked_.find(pod);
+  return found != booked_.end() && found->second.going;
+}
+
+std::vector<PodUid> Bookings::HoldersOf(const HostPort& port) const {
+  std::vector<PodUid> holders;
   const auto begin = ports_.lower_bound(PortKey(port.port, port.protocol, ""));
   for (auto it = begin; it != ports_.end(); ++it) {
     const auto& [number, protocol, ip] = it->first;
     if (number != port.port || protocol != port.protocol) break;
-    if (port.ip == kAllAddresses || ip == kAllAddresses || ip == port.ip) return false;
+    if (port.ip == kAllAddresses || ip == kAllAddresses || ip == port.ip) {
+      holders.push_back(it->second);
+    }
   }
-  return true;
+  return holders;
+}
+
+bool Bookings::IsPortFree(const HostPort& port) const { return HoldersOf(port).empty(); }
+
+bool Bookings::IsPortBecomingFree(const HostPort& port) const {
+  const std::vector<PodUid> holders = HoldersOf(port);
+  return !holders.empty() && std::all_of(holders.begin(), holders.end(),
+                                         [this](const PodUid& pod) { return IsGoing(pod); });
 }
 
 std::vector<const PodNeeds*> Bookings::Staying() const {

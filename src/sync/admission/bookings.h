@@ -23,7 +23,8 @@ class Bookings {
   void Book(const PodNeeds& needs);
   // False: it had none.
   bool Unbook(const PodUid& pod);
-  // It makes room for a critical one: its resources count no more, its ports until it is gone.
+  // It makes room for a critical one, or its source has dropped it: its resources count no more,
+  // its ports until it is gone.
   void MarkGoing(const PodUid& pod);
 
   bool Has(const PodUid& pod) const { return booked_.contains(pod); }
@@ -32,6 +33,9 @@ class Bookings {
   // Held within int64_t.
   int64_t Used(std::string_view resource) const;
   bool IsPortFree(const HostPort& port) const;
+  // Taken, and only by those that are going.
+  bool IsPortBecomingFree(const HostPort& port) const;
+  bool IsGoing(const PodUid& pod) const;
   size_t ports() const { return ports_.size(); }
 
   // Without those that are going, in the order in which they were booked.
@@ -47,6 +51,7 @@ class Bookings {
   using PortKey = std::tuple<int32_t, std::string, std::string>;  // port, protocol, address
 
   void Count(const PodNeeds& needs, int64_t sign);
+  std::vector<PodUid> HoldersOf(const HostPort& port) const;
 
   std::map<PodUid, Booking> booked_;
   // Wide enough for the sum of any number of pods: what was added can be taken off again.

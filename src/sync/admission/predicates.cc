@@ -1,6 +1,7 @@
 #include "sync/admission/predicates.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "kube/api/types.h"
@@ -115,11 +116,16 @@ std::vector<AdmissionFailure> FindFailures(const core::Pod& pod, const PodNeeds&
   if (!pod.spec().nodename().empty() && pod.spec().nodename() != node.name) {
     failures.push_back(Predicate("NodeName", "node(s) didn't match the requested node name"));
   }
-  const bool ports_free = std::all_of(needs.ports.begin(), needs.ports.end(),
-                                      [&](const HostPort& p) { return bookings.IsPortFree(p); });
-  if (!ports_free) {
+  std::vector<HostPort> taken;
+  std::copy_if(needs.ports.begin(), needs.ports.end(), std::back_inserter(taken),
+               [&](const HostPort& port) { return !bookings.IsPortFree(port); });
+  if (!taken.empty()) {
     failures.push_back(
         Predicate("NodePorts", "node(s) didn't have free ports for the requested pod ports"));
+    failures.back().is_ports = true;
+    failures.back().passes = std::all_of(taken.begin(), taken.end(), [&](const HostPort& port) {
+      return bookings.IsPortBecomingFree(port);
+    });
   }
   if (!needs.is_static && !ToleratesNode(pod, node)) {
     failures.push_back(

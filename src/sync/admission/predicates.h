@@ -30,6 +30,8 @@ struct AdmissionFailure {
   Rejection rejection = {};
   std::optional<Shortage> shortage = {};
   bool is_affinity = false;  // by labels that may be old
+  bool is_ports = false;
+  bool passes = false;  // of ports: all are of pods that are going already
 };
 
 Rejection NodeUnknown();

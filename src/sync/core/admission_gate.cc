@@ -32,6 +32,7 @@ AdmissionGate::~AdmissionGate() { loop_.Disarm(timer_); }
 void AdmissionGate::OnJournalRead() {
   journal_read_ = true;
   for (const PodUid& pod : std::exchange(released_early_, {})) desk_.Release(pod);
+  for (const auto& [pod, gone] : std::exchange(ending_early_, {})) Ends(pod, gone);
   for (const PodIdentity& pod : desk_.Unclaimed()) unclaimed_.insert(pod.uid);
   OpenIfAll();
 }
@@ -78,12 +79,19 @@ Status AdmissionGate::Wish(uint32_t shard, PodWish wish) {
       LeaveLine(uid);
       // What was decided, by an agent before this one or just now, is given back when its worker
       // says that it has stopped.
-      if (entry.asked && !desk_.IsDecided(uid)) Release(uid);
+      if (entry.asked && !desk_.IsDecided(uid)) {
+        Release(uid);
+      } else {
+        Ends(uid, gone);
+      }
       return passed;
     }
-    case Stage::kForwarded:
+    case Stage::kForwarded: {
       if (faults_.release_early && (gone || IsEnding(wish.pod))) Release(uid);
-      return Pass(entry, std::move(wish), gone ? Stage::kLeaving : Stage::kForwarded);
+      Status passed = Pass(entry, std::move(wish), gone ? Stage::kLeaving : Stage::kForwarded);
+      if (passed && gone) Ends(uid, gone);
+      return passed;
+    }
     case Stage::kLeaving:
       entry.wish.reset();
       if (!gone) entry.wish = PodWish{WishKind::kAdd, std::move(wish.pod)};
@@ -97,7 +105,10 @@ Status AdmissionGate::Begin(const PodUid& pod, uint32_t shard, PodWish wish) {
   if (gone || IsEnding(wish.pod)) {
     Entry entry{.shard = shard};
     Status passed = Pass(entry, std::move(wish), gone ? Stage::kLeaving : Stage::kForwarded);
-    if (passed) pods_.emplace(pod, std::move(entry));
+    if (passed) {
+      pods_.emplace(pod, std::move(entry));
+      Ends(pod, gone);
+    }
     return passed;
   }
   Entry& entry = pods_[pod];
@@ -108,6 +119,18 @@ Status AdmissionGate::Begin(const PodUid& pod, uint32_t shard, PodWish wish) {
     LineUp(pod);
   }
   return Ok();
+}
+
+// What it has is given back when its worker says that it has stopped; if its source has dropped it,
+// the room it has counts no more from now on. The journal may still tell of it.
+void AdmissionGate::Ends(const PodUid& pod, bool gone) {
+  if (!journal_read_) {
+    ending_early_[pod] = gone;
+  } else if (gone) {
+    desk_.Leave(pod);
+  } else {
+    desk_.Claim(pod);
+  }
 }
 
 Status AdmissionGate::Pass(Entry& entry, PodWish wish, Stage then) {
@@ -202,11 +225,15 @@ Status AdmissionGate::SourcesReady(uint32_t shard) {
   return told;
 }
 
-// Those that run have a worker, which tells when they have stopped.
+// Those that run have a worker, which tells when they have stopped; no source has them.
 void AdmissionGate::ReleaseUnclaimed(uint32_t shard) {
   if (!ready_.contains(shard)) return;
   std::erase_if(unclaimed_, [&](const PodUid& pod) {
-    if (ShardOf(pod, shard_count_) != shard || running_[shard].contains(pod)) return false;
+    if (ShardOf(pod, shard_count_) != shard) return false;
+    if (running_[shard].contains(pod)) {
+      if (!pods_.contains(pod)) desk_.Leave(pod);
+      return false;
+    }
     Release(pod);
     return true;
   });

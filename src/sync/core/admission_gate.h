@@ -100,6 +100,7 @@ class AdmissionGate final : public PodShards {
   bool IsComing(const PodUid& pod) const;
   AdmissionQuestion QuestionAbout(const PodUid& pod, const kube::PodRef& wish) const;
   Status Begin(const PodUid& pod, uint32_t shard, PodWish wish);
+  void Ends(const PodUid& pod, bool gone);
   Status Pass(Entry& entry, PodWish wish, Stage then);
   void OpenIfAll();
   void Ask(const PodUid& pod, Entry& entry);
@@ -123,7 +124,8 @@ class AdmissionGate final : public PodShards {
   std::set<PodUid> dead_;            // of these, those of which nothing can run any more
   std::set<uint32_t> ready_;         // shards that were told that all sources spoke
   std::set<PodUid> released_early_;  // before the journal was read
-  std::set<PodUid> unclaimed_;       // of the journal, and nobody has asked about them
+  std::map<PodUid, bool> ending_early_;  // the same: the wish says that it ends; true: it is gone
+  std::set<PodUid> unclaimed_;           // of the journal, and nobody has asked about them
   std::map<PodUid, Entry> pods_;
   std::deque<PodUid> again_;  // to be asked about or forwarded, in order, each once
   std::set<PodUid> in_line_;  // the same

@@ -40,8 +40,11 @@ bool AdmissionChecks::Runs(const PodUid& pod) {
   });
 }
 
-// What runs beside it leaves room for it.
-void AdmissionChecks::CheckRoom(const SimPod& pod, const std::string& what) {
+// What runs beside it leaves room for it. The processors of one that its source had dropped are
+// free while it still stops, for whoever binds pods counts it no more; its ports and its name are
+// not.
+void AdmissionChecks::CheckRoom(SimPod& pod, const std::string& what) {
+  if (pod.wished && !Runs(pod.uid)) pod.dropped = false;
   int64_t milli_cpus = pod.contested ? pod.milli_cpus : 0;
   for (const auto& [uid, other] : core_.pods()) {
     if (uid == pod.uid) continue;
@@ -50,13 +53,13 @@ void AdmissionChecks::CheckRoom(const SimPod& pod, const std::string& what) {
     if (!Runs(uid)) continue;
     if (same_name) core_.Problem(what + ": while " + uid.value() + " of the same name runs");
     if (pod.contested && other.contested) {
-      milli_cpus += other.milli_cpus;
+      if (!other.dropped) milli_cpus += other.milli_cpus;
       if (pod.host_port != 0 && pod.host_port == other.host_port) {
         core_.Problem(what + ": its port is that of " + uid.value());
       }
     }
   }
-  if (milli_cpus > kSimMilliCpus) {
+  if (!pod.dropped && milli_cpus > kSimMilliCpus) {
     core_.Problem(what + ": " + std::to_string(milli_cpus) + " thousandths of processors are used");
   }
 }

@@ -23,7 +23,7 @@ class AdmissionChecks final : public CoreWatcher {
  private:
   bool Runs(const PodUid& pod);
   void CheckDecision(const SimPod& pod, const std::string& what);
-  void CheckRoom(const SimPod& pod, const std::string& what);
+  void CheckRoom(SimPod& pod, const std::string& what);
 
   CoreWorld& core_;
   // Of the API server; one of a file that comes back is another one.

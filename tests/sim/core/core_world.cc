@@ -179,6 +179,9 @@ kube::PodRef CoreWorld::FromFile(const SimPod& pod) {
 }
 
 void CoreWorld::TellFiles() {
+  for (auto& [uid, pod] : pods_) {
+    if (!pod.wished && pod.is_static) pod.dropped = true;
+  }
   if (agent_ == nullptr) return;
   std::vector<kube::PodRef> pods;
   for (const auto& [uid, pod] : pods_) {
@@ -315,6 +318,7 @@ void CoreWorld::OnServerChange(const ServerChange& change) {
   if (found != pods_.end()) {
     if (change.after == nullptr) {
       found->second.wished = false;
+      found->second.dropped = true;
     } else if (sync::IsTerminalPhase(pod.status().phase())) {
       found->second.succeeded = pod.status().phase() == "Succeeded";
     }

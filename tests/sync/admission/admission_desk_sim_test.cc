@@ -80,7 +80,7 @@ class DeskRun : private DeskHouse {
     (void)desk->Ask(pod, AdmissionQuestion::kDecide, answer);
   }
 
-  // Among those who were told that they may run, and are not on their way out for another.
+  // Among those who were told that they may run, and are not on their way out.
   void CheckTold() {
     int64_t milli = 0;
     std::set<int32_t> ports;
@@ -100,6 +100,13 @@ class DeskRun : private DeskHouse {
     late_.erase(uid);
     preemptor.held.erase(PodUid(uid));
     desk->Release(PodUid(uid));
+  }
+
+  // Its source has dropped it; it runs on for a while.
+  void Leave(const std::string& uid) {
+    if (!told_.contains(uid)) return;
+    late_.insert(uid);
+    desk->Leave(PodUid(uid));
   }
 
   void RestartSomehow() {
@@ -128,6 +135,7 @@ class DeskRun : private DeskHouse {
     const uint64_t i = random.Below(kPods);
     if (random.Below(3) == 0) AskAbout(i);
     if (random.Below(5) == 0) Release("u" + std::to_string(i));
+    if (random.Below(12) == 0) Leave("u" + std::to_string(random.Below(kPods)));
     if (!plugin.held.empty() && random.Below(3) == 0) {
       auto held = plugin.held.extract(plugin.held.begin());
       held.mapped()(std::nullopt);
@@ -144,7 +152,7 @@ class DeskRun : private DeskHouse {
   }
 
   std::map<std::string, Told> told_;
-  std::set<std::string> late_;  // preempted by an agent that is no more
+  std::set<std::string> late_;  // dropped, or preempted by an agent that is no more
   uint64_t life_ = 0, admitted_ = 0, rejected_ = 0, adopted_ = 0;
   std::string problem_;
 };

@@ -48,6 +48,11 @@ TEST(Bookings, OneThatIsGoingFreesItsResourcesAtOnceAndItsPortsWhenItIsGone) {
   EXPECT_EQ(bookings.Used("cpu"), 0);
   EXPECT_EQ(bookings.pods(), 0);
   EXPECT_FALSE(bookings.IsPortFree({"0.0.0.0", "TCP", 80}));
+  EXPECT_TRUE(bookings.IsPortBecomingFree({"0.0.0.0", "TCP", 80}));
+  bookings.Book(Pod("b", {}, {{"10.0.0.1", "TCP", 80}}));
+  EXPECT_FALSE(bookings.IsPortBecomingFree({"0.0.0.0", "TCP", 80})) << "another has it, too";
+  EXPECT_TRUE(bookings.IsPortBecomingFree({"10.0.0.2", "TCP", 80}));
+  bookings.Unbook(PodUid("b"));
   EXPECT_TRUE(bookings.Staying().empty());
   bookings.Unbook(PodUid("a"));
   EXPECT_EQ(bookings.Used("cpu"), 0);

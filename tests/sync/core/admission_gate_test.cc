@@ -58,6 +58,12 @@ class AdmissionGateTest : public testing::Test, protected DeskHouse, private Adm
     return yaml.replace(yaml.find("source: api"), std::string("source: api").size(),
                         "source: file");
   }
+  static std::string PortPod(const std::string& uid) {
+    std::string yaml = SimplePod(uid, "1");
+    const std::string name = "containers: [{name: c, ";
+    return yaml.insert(yaml.find(name) + name.size(),
+                       "ports: [{containerPort: 80, hostPort: 8080}], ");
+  }
   static std::string DeletedPod(const std::string& uid) {
     std::string yaml = SimplePod(uid, "1");
     yaml.insert(yaml.find("name: "), "deletionTimestamp: '2026-01-01T00:00:00Z', ");
@@ -241,15 +247,130 @@ TEST_F(AdmissionGateTest, AfterARestartAdmissionsOfPodsThatAreNoMoreAreGivenBack
   Pass();
   EXPECT_EQ(desk->bookings().Used("cpu"), 2000);
   EXPECT_TRUE(gate_->SourcesReady(0));
-  EXPECT_EQ(desk->bookings().Used("cpu"), 1500);
-  Open({"stays"});  // the orphan is gone, whoever ended it
   EXPECT_EQ(desk->bookings().Used("cpu"), 1000);
+  EXPECT_TRUE(desk->bookings().Has(PodUid("orphan"))) << "it runs, and has its ports";
+  EXPECT_FALSE(desk->bookings().Has(PodUid("vanished")));
+  Open({"stays"});  // the orphan is gone, whoever ended it
+  EXPECT_FALSE(desk->bookings().Has(PodUid("orphan")));
 }
 
-// It still runs: what it has is free when its worker says that it has stopped.
-TEST_F(AdmissionGateTest, WhatTheJournalHasAndIsGoneBeforeTheListKeepsWhatItHolds) {
+// As upstream: whoever binds pods to this node counts it no more.
+TEST_F(AdmissionGateTest, TheRoomOfOneThatItsSourceHasDroppedIsFreeWhileItStillStops) {
   Open();
-  Add("a");
+  Add("a", "1500m");
+  Pass();
+  ASSERT_TRUE(Wish(WishKind::kGone, SimplePod("a", "1500m")));
+  Add("b", "1500m");
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; gone a; add b; ");
+  gate_->OnPodStopped(PodUid("a"));
+  EXPECT_EQ(desk->bookings().Used("cpu"), 1500) << "what b has is not given back with it";
+}
+
+TEST_F(AdmissionGateTest, OneThatEndsWithGraceKeepsItsRoom) {
+  Open();
+  Add("a", "1500m");
+  Pass();
+  ASSERT_TRUE(Wish(WishKind::kChange, DeletedPod("a")));
+  Add("b", "1500m");
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; change a; add b OutOfcpu; ");
+}
+
+TEST_F(AdmissionGateTest, ThePortOfOneThatIsDroppedIsWaitedFor) {
+  Open();
+  ASSERT_TRUE(Wish(WishKind::kAdd, PortPod("a")));
+  Pass();
+  ASSERT_TRUE(Wish(WishKind::kAdd, PortPod("too-early")));
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; add too-early NodePorts; ");
+  ASSERT_TRUE(Wish(WishKind::kGone, PortPod("a")));
+  ASSERT_TRUE(Wish(WishKind::kAdd, PortPod("b")));
+  ASSERT_TRUE(Wish(WishKind::kAdd, PortPod("c")));
+  Pass();
+  EXPECT_EQ(shards_.Take(), "gone a; ");
+  EXPECT_EQ(StageOf("b"), AdmissionDesk::Stage::kWaitingForRoom);
+  gate_->OnPodStopped(PodUid("a"));
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add b; add c NodePorts; ") << "in their order";
+}
+
+TEST_F(AdmissionGateTest, OneThatIsDroppedWhileItWaitsForAPortHoldsUpNobody) {
+  Open();
+  ASSERT_TRUE(Wish(WishKind::kAdd, PortPod("a")));
+  Pass();
+  ASSERT_TRUE(Wish(WishKind::kGone, PortPod("a")));
+  ASSERT_TRUE(Wish(WishKind::kAdd, PortPod("b")));
+  ASSERT_TRUE(Wish(WishKind::kAdd, PortPod("c")));
+  Pass();
+  ASSERT_TRUE(Wish(WishKind::kGone, PortPod("b")));
+  gate_->OnPodStopped(PodUid("a"));
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; gone a; gone b; add c; ");
+}
+
+// The API server forgot "a" while no agent ran: it may not cost "b" its life.
+TEST_F(AdmissionGateTest, AfterARestartNobodyIsRejectedBeforeItIsKnownWhoIsStillWished) {
+  for (const bool wished : {false, true}) {
+    SCOPED_TRACE(wished ? "a is wished" : "a was dropped");
+    Open();
+    Add("a", "1500m");
+    Pass();
+    gate_.reset();
+    Restart();
+    NewGate();
+    Open({"a"});
+    shards_.Take();
+    Add("b", "1500m");
+    Pass();
+    EXPECT_EQ(shards_.Take(), "");
+    EXPECT_EQ(StageOf("b"), AdmissionDesk::Stage::kWaitingForRoom);
+    if (wished) Add("a", "1500m");
+    Pass();
+    EXPECT_TRUE(gate_->SourcesReady(0)) << "those that wait are not those that run";
+    Pass();
+    EXPECT_EQ(shards_.Take(), wished ? "add a; add b OutOfcpu; ready; " : "ready; add b; ");
+    for (const char* const uid : {"a", "b"}) {
+      (void)Wish(WishKind::kGone, SimplePod(uid, "1500m"));
+      gate_->OnPodGone(PodUid(uid));
+    }
+  }
+}
+
+TEST_F(AdmissionGateTest, AfterARestartOneThatEndsWithGraceIsNoLongerInDoubt) {
+  Open();
+  Add("a", "1500m");
+  Pass();
+  gate_.reset();
+  Restart();
+  NewGate();
+  ASSERT_TRUE(Wish(WishKind::kAdd, DeletedPod("a")));
+  Open({"a"});
+  Add("b", "1500m");
+  shards_.Take();
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add b OutOfcpu; ");
+}
+
+// It may be the API server itself, that alone could say who is still wished.
+TEST_F(AdmissionGateTest, AfterARestartACriticalPodDoesNotWaitForItsSources) {
+  Open();
+  Add("a", "1500m");
+  Pass();
+  gate_.reset();
+  Restart();
+  NewGate();
+  Open({"a"});
+  ASSERT_TRUE(Wish(WishKind::kAdd, StaticPod("s", "1500m")));
+  Pass();
+  EXPECT_EQ(StageOf("s"), AdmissionDesk::Stage::kPreempting);
+}
+
+// It still runs: its ports are free when its worker says that it has stopped.
+TEST_F(AdmissionGateTest, WhatTheJournalHasAndIsGoneBeforeTheListKeepsWhatItHolds) {
+  const HostPort port{"0.0.0.0", "TCP", 8080};
+  Open();
+  ASSERT_TRUE(Wish(WishKind::kAdd, PortPod("a")));
   Pass();
   for (const bool journal_is_read : {false, true}) {
     gate_.reset();
@@ -257,15 +378,16 @@ TEST_F(AdmissionGateTest, WhatTheJournalHasAndIsGoneBeforeTheListKeepsWhatItHold
     NewGate();
     shards_.Take();
     if (journal_is_read) gate_->OnJournalRead();
-    Add("a");
-    ASSERT_TRUE(Wish(WishKind::kGone, SimplePod("a", "1")));
+    ASSERT_TRUE(Wish(WishKind::kAdd, PortPod("a")));
+    ASSERT_TRUE(Wish(WishKind::kGone, PortPod("a")));
     EXPECT_EQ(shards_.Take(), "gone a; ");
     Open({"a"});
     Pass();
-    EXPECT_EQ(desk->bookings().Used("cpu"), 1000);
+    EXPECT_TRUE(desk->bookings().IsPortBecomingFree(port));
+    EXPECT_EQ(desk->bookings().Used("cpu"), 0);
   }
   gate_->OnPodStopped(PodUid("a"));
-  EXPECT_EQ(desk->bookings().Used("cpu"), 0);
+  EXPECT_TRUE(desk->bookings().IsPortFree(port));
 }
 
 // What a dead agent asked the runtime for may turn up after the list.
