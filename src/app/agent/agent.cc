@@ -103,8 +103,11 @@ Status Agent::MakeApiShard(const AgentOptions& options) {
   Status status = Ok();
   OnShard& home = on_shards_[kApiShard];
   shards_->RunAndWait(kApiShard, [&](reactor::Shard&) {
-    auto made = ApiShard::Make(*home.basics, pool_, *home.cri, options,
-                               [&end = process_.end] { end.Tell(1); });
+    auto made =
+        ApiShard::Make(*home.basics, pool_, *home.cri, options, [this](const Error& reason) {
+          failure_ = reason;
+          process_.end.Tell(1);
+        });
     if (made) {
       home.api = *std::move(made);
     } else {

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "app/agent/agent_options.h"
@@ -53,6 +54,8 @@ class Agent final : private LocalApiSource {
 
   const reactor::Shards& shards() const { return *shards_; }
   void Stop();
+  // Why it cannot run, if that ended it; after Stop.
+  const std::optional<Error>& failure() const { return failure_; }
 
  private:
   explicit Agent(const AgentProcess& process);
@@ -79,6 +82,7 @@ class Agent final : private LocalApiSource {
   static constexpr uint32_t kApiShard = 0;
 
   const AgentProcess process_;
+  std::optional<Error> failure_;                 // written on kApiShard
   std::unique_ptr<cri::Connection> connection_;  // before the shards: it outlives what they have
   reactor::BlockingPool pool_;
   // Of its own: volumes that hang take none of the threads that all else needs.

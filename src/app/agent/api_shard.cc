@@ -205,8 +205,7 @@ void ApiShard::OnNodeChanged() {
 void ApiShard::OnHopeless(const Error& reason) { Fail(reason); }
 
 void ApiShard::Fail(const Error& reason) {
-  log_.Error(reason, "Failed to run the agent");
-  if (Failed failed = std::exchange(failed_, nullptr)) failed();
+  if (Failed failed = std::exchange(failed_, nullptr)) failed(reason);
 }
 
 }  // namespace denselet::app

@@ -41,7 +41,7 @@ class ApiShard final : public sync::PodCoreUser,
   enum class Stage : uint8_t { kPreparing, kRunning, kStopped };
 
   // Called once at most: the agent cannot go on, and has logged why.
-  using Failed = UniqueFunction<void()>;
+  using Failed = UniqueFunction<void(const Error&)>;
 
   static Result<std::unique_ptr<ApiShard>> Make(ShardBasics& basics, reactor::BlockingPool& pool,
                                                 cri::CriShard& cri, const AgentOptions& options,

@@ -75,9 +75,15 @@ Result<int> RunBeside(AgentProcess process, const AgentOptions& options, const L
   reactor::ProgramEnd::Hurry(kStopTimeMax);
   // What a shard has said of why comes first.
   (void)process.log_writer.Flush(kLogFlushTimeMax);
-  log.Info("Stopping", KV("signal", reason.signal), KV("lockFileOpened", reason.file_opened));
+  if (reason.signal == 0 && !reason.file_opened) {
+    log.Info("Stopping, for it cannot run");
+  } else {
+    log.Info("Stopping", KV("signal", reason.signal), KV("lockFileOpened", reason.file_opened));
+  }
   (*agent)->Stop();
   log.Info("Stopped");
+  // Last, where whoever started it looks.
+  if ((*agent)->failure()) return *(*agent)->failure();
   return reason.exit_code;
 }
 

@@ -23,6 +23,8 @@ constexpr std::string_view kDead[] = {
 // Grows with the agent: a field stands here when all that it asks for is done. Gates have a list of
 // their own.
 constexpr std::string_view kHave[] = {
+    "cgroupRoot",     // with cgroupsPerQOS "false" alone: see Have
+    "cgroupsPerQOS",  // the same
     "clusterDNS",
     "clusterDomain",
     "configMapAndSecretChangeDetectionStrategy",
@@ -137,9 +139,10 @@ std::set<std::string> AllFields() {
   return fields;
 }
 
-// There is no server, so only who wants none gets what they want.
+// There is no server and no cgroup of a class or pod, so only who wants none gets what they want.
 bool Have(const std::string& field, const KubeletConfiguration& config) {
   if (field == "enableServer") return !config.enableserver();
+  if (field == "cgroupRoot" || field == "cgroupsPerQOS") return !config.cgroupsperqos();
   return IsOneOf(field, kHave);
 }
 

@@ -75,11 +75,9 @@ StatusReporter::Fast StatusReporter::ReportIfReady(UniqueFunction<void(Outcome)>
 // nothing.
 void StatusReporter::Try() {
   if (tries_ > 0) return Fetch();
-  const kube::core::Node* node = cache_.node();
-  if (node == nullptr) {
-    return Fail(Error(ErrorCode::kNotFound, "the watch has not shown the node"));
-  }
-  SendIfNeeded(*node);
+  if (const kube::core::Node* node = cache_.node()) return SendIfNeeded(*node);
+  ++tries_;  // right after the start the watch has not shown it yet
+  Fetch();
 }
 
 void StatusReporter::Fetch() {

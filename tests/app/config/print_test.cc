@@ -245,7 +245,9 @@ TEST(Support, NamesFieldsAtTheirDefaultToo) {
                                             "registerNode: true\n"
                                             "nope: 1\n"
                                             "hairpinMode: promiscuous-bridge\n")},
-                         {"/off.yaml", Config("enableServer: false\n")}});
+                         {"/off.yaml", Config("enableServer: false\ncgroupsPerQOS: false\n"
+                                              "cgroupRoot: /pods\n")},
+                         {"/cgroups.yaml", Config("cgroupsPerQOS: true\ncgroupRoot: /pods\n")}});
   const auto found = FindFieldsWithoutEffect(
       LoadConfig(Flags({"--config=/c.yaml", "--image-gc-high-threshold=85"}), files));
   EXPECT_THAT(found.dead, ElementsAre("hairpinMode"));
@@ -256,6 +258,8 @@ TEST(Support, NamesFieldsAtTheirDefaultToo) {
                           "imageGCHighThresholdPercent", "memorySwap.swapBehavior"));
   EXPECT_THAT(FindFieldsWithoutEffect(LoadConfig(Flags({"--config=/off.yaml"}), files)).missing,
               IsEmpty());
+  EXPECT_THAT(FindFieldsWithoutEffect(LoadConfig(Flags({"--config=/cgroups.yaml"}), files)).missing,
+              ElementsAre("cgroupRoot", "cgroupsPerQOS"));
 }
 
 TEST(Support, NamesWhatTheDefaultsPromise) {

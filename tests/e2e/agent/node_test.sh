@@ -95,7 +95,7 @@ soon 20 "the static pod of a node that stands alone" logged 'pod="default/static
 logged "Standalone mode, no API client" || fail "it does not say that it stands alone"
 stop_agent 10
 
-# What cannot be used is told in one line, and nothing runs.
+# What cannot be used is told in one line, the last, and nothing runs.
 refuses() { # WHAT PATTERN FLAGS...
   local what=$1 pattern=$2 status=0
   shift 2
@@ -103,7 +103,7 @@ refuses() { # WHAT PATTERN FLAGS...
     --container-runtime-endpoint "unix://$work/runtime.sock" "$@" >"$work/refused.log" 2>&1 || status=$?
   [ "$status" = 1 ] || fail "$what: ended with $status"
   [ "$(grep -c '"Failed to run the agent"' "$work/refused.log")" = 1 ] || fail "$what: not one line: $(cat "$work/refused.log")"
-  grep '"Failed to run the agent"' "$work/refused.log" | grep -qE "$pattern" || fail "$what: $(cat "$work/refused.log")"
+  tail -1 "$work/refused.log" | grep '"Failed to run the agent"' | grep -qE "$pattern" || fail "$what: $(cat "$work/refused.log")"
 }
 echo "clusters: [" >"$work/broken"
 refuses "no kubeconfig" "err=.*$work/none.*there is no such file" --kubeconfig "$work/none"
