@@ -50,6 +50,8 @@ To try, in another terminal:
   kubectl create job once --image=localhost/busybox:1 -- echo done
   $shown/ctl pods    $shown/ctl pod NAME    $shown/ctl pleg    $shown/ctl metrics
 Logs: $shown/agent.log of the agent, $shown/logs of containers. Ctrl-C ends all.
+Not there yet: kubectl logs, exec and port-forward (the node's own server); a DNS server of the cluster (pods get the node's,
+and an event MissingClusterDNS that says so).
 HINTS
 }
 
