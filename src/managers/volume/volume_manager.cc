@@ -90,7 +90,7 @@ VolumeManager::Pod* VolumeManager::Find(const PodUid& uid, uint64_t turn) {
 }
 
 void VolumeManager::Mount(const Context& context, const kube::PodRef& ref,
-                          reactor::Done<Unit> done) {
+                          reactor::Done<sync::MountedVolumes> done) {
   const PodUid uid = UidOf(ref);
   if (const Status checked = CheckUid(uid); !checked) {
     return Refuse(checked.error(), std::move(done));
@@ -105,7 +105,7 @@ void VolumeManager::Mount(const Context& context, const kube::PodRef& ref,
   objects_.Follow(ref);
   if ((*parsed)->spec().volumes_size() == 0) {
     pod.stage = Stage::kMounted;
-    loop_.Post([done = std::move(done)]() mutable { done(Ok()); });
+    loop_.Post([done = std::move(done)]() mutable { done(sync::MountedVolumes()); });
     return;
   }
   const SourceWishes wishes = WishesOf(**parsed, nullptr);
@@ -130,7 +130,7 @@ Result<Filling> VolumeManager::Fill(const kube::PodRef& pod, const std::set<std:
 }
 
 void VolumeManager::SetUp(const Context& context, const PodUid& uid, uint64_t turn,
-                          const SourceAnswers& answers, reactor::Done<Unit> done) {
+                          const SourceAnswers& answers, reactor::Done<sync::MountedVolumes> done) {
   Pod* pod = Find(uid, turn);
   // Given up meanwhile: nothing may be mounted behind the back of who has unmounted.
   if (pod == nullptr) {
@@ -139,23 +139,21 @@ void VolumeManager::SetUp(const Context& context, const PodUid& uid, uint64_t tu
   }
   Result<Filling> filling = Fill(pod->pod, nullptr, answers);
   if (!filling) return Refuse(filling.error(), std::move(done));
-  Run(
+  RunSetUp(
       context, {"set up volumes", PodFolder(node_.root_folder, uid), pod->lane},
-      [volumes = std::move(filling->volumes)](reactor::DiskCalls& disk) {
-        return NoText(SetUpVolumes(disk, volumes));
-      },
-      [this, uid, turn, fault = std::move(filling->fault), tokens = std::move(filling->tokens),
-       done = std::move(done)](const Result<std::string>& answer) mutable {
-        Status mounted = Ok();
-        if (!answer) mounted = answer.error();
-        if (fault) mounted = *fault;
+      std::move(filling->volumes),
+      [this, uid, turn, missing = std::move(filling->failed), tokens = std::move(filling->tokens),
+       done = std::move(done)](Result<std::vector<sync::VolumeFault>> failed) mutable {
+        if (failed) std::ranges::move(*failed, std::back_inserter(missing));
+        const bool mounted = failed && missing.empty();
         if (Pod* const entry = Find(uid, turn)) {
           entry->stage = mounted ? Stage::kMounted : Stage::kFailed;
           entry->tokens = std::move(tokens);
           ArmTimer(uid, *entry);
           if (mounted) MarkStale(uid, *entry, {});
         }
-        done(std::move(mounted));
+        if (!failed) return done(failed.error());
+        done(sync::MountedVolumes{.missing = std::move(missing)});
       });
 }
 
@@ -253,26 +251,27 @@ void VolumeManager::WriteFiles(const Context& context, const PodUid& uid, uint64
   Result<Filling> filling = Fill(pod->pod, &volumes, answers);
   if (!filling) return EndRenewal(uid, turn, {}, {});
   std::set<std::string> again;
-  for (const auto& [name, code] : filling->failed) {
+  for (const auto& [name, why] : filling->failed) {
     // Somebody has removed what it is made of: its files stay, and when it comes back we are told.
-    if (code != ErrorCode::kNotFound) again.insert(name);
+    if (why.code() != ErrorCode::kNotFound) again.insert(name);
+    log_.Error(why, "Could not renew a volume", Uid(uid), KV("volumeName", name));
   }
-  if (filling->fault) {
-    log_.Error(*filling->fault, "Could not renew a volume", Uid(uid));
-  }
-  Run(
-      context, {"renew volumes", PodFolder(node_.root_folder, uid), pod->lane},
-      [written = std::move(filling->volumes)](reactor::DiskCalls& disk) {
-        return NoText(SetUpVolumes(disk, written));
-      },
-      [this, uid, turn, volumes = std::move(volumes), again = std::move(again),
-       tokens = std::move(filling->tokens)](const Result<std::string>& answer) mutable {
-        if (!answer) {
-          log_.Error(answer.error(), "Could not renew a volume", Uid(uid));
-          again = std::move(volumes);
-        }
-        EndRenewal(uid, turn, again, tokens);
-      });
+  RunSetUp(context, {"renew volumes", PodFolder(node_.root_folder, uid), pod->lane},
+           std::move(filling->volumes),
+           [this, uid, turn, volumes = std::move(volumes), again = std::move(again),
+            tokens = std::move(filling->tokens)](
+               const Result<std::vector<sync::VolumeFault>>& failed) mutable {
+             if (!failed) {
+               log_.Error(failed.error(), "Could not renew volumes", Uid(uid));
+               again = std::move(volumes);
+             } else {
+               for (const auto& [name, why] : *failed) {
+                 log_.Error(why, "Could not renew a volume", Uid(uid), KV("volumeName", name));
+                 again.insert(name);
+               }
+             }
+             EndRenewal(uid, turn, again, tokens);
+           });
 }
 
 void VolumeManager::EndRenewal(const PodUid& uid, uint64_t turn, const std::set<std::string>& again,
@@ -321,6 +320,24 @@ void VolumeManager::OnTimer(const PodUid& uid) {
   MarkStale(uid, pod, due);
   // A renewal's end arms it again.
   if (!renewing && !pod.renewing && !pod.in_line) ArmTimer(uid, pod);
+}
+
+// What failed is shared with the job, which may outlive who asked; it is read when the job has
+// ended.
+void VolumeManager::RunSetUp(const Context& context, reactor::DiskJob job,
+                             std::vector<FilledVolume> volumes,
+                             reactor::Done<std::vector<sync::VolumeFault>> done) {
+  const auto failed = std::make_shared<std::vector<sync::VolumeFault>>();
+  Run(
+      context, std::move(job),
+      [volumes = std::move(volumes), failed](reactor::DiskCalls& disk) {
+        *failed = SetUpVolumes(disk, volumes);
+        return Result<std::string>(std::string());
+      },
+      [failed, done = std::move(done)](const Result<std::string>& ended) mutable {
+        if (!ended) return done(ended.error());
+        done(std::move(*failed));
+      });
 }
 
 void VolumeManager::Run(const Context& context, reactor::DiskJob job, reactor::DiskWork work,

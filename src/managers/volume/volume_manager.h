@@ -67,7 +67,7 @@ class VolumeManager final : public sync::PodMounts,
   }
 
   // sync::PodMounts
-  void Mount(const Context&, const kube::PodRef&, reactor::Done<Unit>) override;
+  void Mount(const Context&, const kube::PodRef&, reactor::Done<sync::MountedVolumes>) override;
   void Changed(const kube::PodRef&) override;
   void Unmount(const Context&, const PodUid&, reactor::Done<Unit>) override;
 
@@ -116,7 +116,7 @@ class VolumeManager final : public sync::PodMounts,
   Pod* Find(const PodUid& uid, uint64_t turn);
 
   void SetUp(const Context& context, const PodUid& uid, uint64_t turn, const SourceAnswers& answers,
-             reactor::Done<Unit> done);
+             reactor::Done<sync::MountedVolumes> done);
   Result<Filling> Fill(const kube::PodRef& pod, const std::set<std::string>* only,
                        const SourceAnswers& answers);
   void MarkStale(const PodUid& uid, Pod& pod, const std::set<std::string>& volumes);
@@ -129,6 +129,8 @@ class VolumeManager final : public sync::PodMounts,
   void ArmTimer(const PodUid& uid, Pod& pod);
   void OnTimer(const PodUid& uid);
 
+  void RunSetUp(const Context& context, reactor::DiskJob job, std::vector<FilledVolume> volumes,
+                reactor::Done<std::vector<sync::VolumeFault>> done);
   void Run(const Context& context, reactor::DiskJob job, reactor::DiskWork work,
            reactor::Done<std::string> done);
   void Start(WaitingJob waiting);

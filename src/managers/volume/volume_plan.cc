@@ -150,11 +150,6 @@ std::string_view FolderOf(VolumeKind kind) {
   return "";
 }
 
-Error SetUpFailed(std::string_view volume, const Error& why) {
-  return {why.code(),
-          "MountVolume.SetUp failed for volume " + GoQuoted(volume) + " : " + why.message()};
-}
-
 std::string CleanPath(std::string_view path) {
   const bool absolute = path.starts_with('/');
   std::vector<std::string_view> names;

@@ -81,9 +81,6 @@ std::string PodFolder(const std::string& root, const PodUid& uid);
 // "kubernetes.io~empty-dir"
 std::string_view FolderOf(VolumeKind kind);
 
-// As people are told of it: MountVolume.SetUp failed for volume "x" : ...
-Error SetUpFailed(std::string_view volume, const Error& why);
-
 // "a//b/./c/../d/" -> "a/b/d", as Go's filepath.Clean; but "" for what names nothing.
 std::string CleanPath(std::string_view path);
 

@@ -219,6 +219,9 @@ class PodWorker {
   void TellBackOffs(const Wait& wait);
   void TellFailedKill();
   void TellHook(const HookOutcome& outcome);
+  // One event for each volume, as upstream: with the first mended, nobody wants to learn of the
+  // next.
+  void TellUnmounted(const Result<MountedVolumes>& answer);
   void TellSandbox(const Error& error);
   void TellEnd();
   void TellNotes(const std::vector<PodNote>& notes);
@@ -252,6 +255,7 @@ class PodWorker {
   void EnsureImage(const EnsureImages::Item& item, TimePoint now);
   void EndCall(Call& call, const Status& answer, std::string_view reason, bool is_create,
                TimePoint now);
+  void EndMount(const Result<MountedVolumes>& answer, TimePoint now);
   void EndWork(Work& work, const Status& answer, uint32_t& failures, TimePoint now);
   void ReadFailed(const Error& error, TimePoint now);
   Context WorkContext(OpToken op, TimePoint now, Duration limit);

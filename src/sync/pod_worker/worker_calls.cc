@@ -26,6 +26,17 @@ std::string PullSecretsOf(const kube::PodAtRest& pod) {
   return names;
 }
 
+// All of them in one, for who looks at the worker.
+Error Unmounted(const std::vector<VolumeFault>& missing) {
+  std::string names;
+  std::string causes;
+  for (const VolumeFault& fault : missing) {
+    names += (names.empty() ? "" : " ") + fault.volume;
+    causes += (causes.empty() ? "" : "; ") + fault.why.message();
+  }
+  return {missing.front().why.code(), "unmounted volumes=[" + names + "]: " + causes};
+}
+
 }  // namespace
 
 Context PodWorker::WorkContext(OpToken op, TimePoint now, Duration limit) {
@@ -120,18 +131,21 @@ Status PodWorker::Begin(const MountVolumes&, TimePoint now) {
   }
   host_.ports().resources.Mount(
       WorkContext(*op, now, kWorkLimit), pod_,
-      host_.Reply<Unit>(*op, [](PodWorker& w, const Status& answer, TimePoint then) {
-        w.EndWork(w.facts_.volumes, answer, w.mount_failures_, then);
-        if (answer) {
-          w.timeline_.mounted = then;
-          return;
-        }
-        if (std::exchange(w.objects_changed_, false)) w.facts_.volumes.retry_at = then;
-        if (!w.starts_given_up_) {
-          w.Tell("", EventType::kWarning, "FailedMount", answer.error().message());
-        }
-      }));
+      host_.Reply<MountedVolumes>(*op, [](PodWorker& w, const Result<MountedVolumes>& answer,
+                                          TimePoint then) { w.EndMount(answer, then); }));
   return Ok();
+}
+
+void PodWorker::EndMount(const Result<MountedVolumes>& answer, TimePoint now) {
+  Status mounted = ToStatus(answer);
+  if (answer && !answer->missing.empty()) mounted = Unmounted(answer->missing);
+  EndWork(facts_.volumes, mounted, mount_failures_, now);
+  if (mounted) {
+    timeline_.mounted = now;
+    return;
+  }
+  if (std::exchange(objects_changed_, false)) facts_.volumes.retry_at = now;
+  TellUnmounted(answer);
 }
 
 Status PodWorker::Begin(const RunSandbox& action, TimePoint now) {

@@ -179,6 +179,19 @@ void PodWorker::TellHook(const HookOutcome& outcome) {
            " got HTTP response, retry with HTTP succeeded");
 }
 
+void PodWorker::TellUnmounted(const Result<MountedVolumes>& answer) {
+  if (starts_given_up_) return;
+  if (!answer) {
+    return Tell("", EventType::kWarning, "FailedMount",
+                "Unable to attach or mount volumes: " + answer.error().message());
+  }
+  for (const VolumeFault& fault : answer->missing) {
+    Tell("", EventType::kWarning, "FailedMount",
+         "MountVolume.SetUp failed for volume " + GoQuoted(fault.volume) + " : " +
+             fault.why.message());
+  }
+}
+
 void PodWorker::TellSandbox(const Error& error) {
   if (starts_given_up_) return;
   Tell("", EventType::kWarning, "FailedCreatePodSandBox",

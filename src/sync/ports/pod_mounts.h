@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "kube/api/pod/pod_at_rest.h"
 #include "reactor/api/file_system.h"
+#include "sync/ports/pod_services.h"
 
 namespace denselet::sync {
 
@@ -16,8 +17,9 @@ class PodMounts {
  public:
   virtual ~PodMounts() = default;
   // All volumes of the pod, which has its directories. What is mounted already is found so. From
-  // then on volumes follow what they are made of, until Unmount.
-  virtual void Mount(const Context&, const kube::PodRef&, reactor::Done<Unit>) = 0;
+  // then on volumes follow what they are made of, until Unmount. One that cannot be mounted keeps
+  // no other from it.
+  virtual void Mount(const Context&, const kube::PodRef&, reactor::Done<MountedVolumes>) = 0;
   // The pod has a newer form.
   virtual void Changed(const kube::PodRef&) = 0;
   // Nothing of the pod's volumes is left: no mount, no file of ours. Also of pods that nobody here

@@ -20,6 +20,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
+using testing::UnorderedElementsAre;
 
 constexpr const char* kMap = R"({"volumes":[{"name":"conf","configMap":{"name":"m",
     "defaultMode":420}},{"name":"e","emptyDir":{}}],"containers":[{"name":"c","volumeMounts":[
@@ -36,6 +37,12 @@ sync::ObjectBytes Map(const std::string& value) {
 std::string FileOf(const std::string& kind, const std::string& path,
                    const std::string& uid = "u-1") {
   return "/agent/pods/" + uid + "/volumes/kubernetes.io~" + kind + "/" + path;
+}
+
+Status FirstFault(const Result<sync::MountedVolumes>& answer) {
+  if (!answer) return answer.error();
+  if (answer->missing.empty()) return Ok();
+  return answer->missing.front().why;
 }
 
 class VolumeManagerTest : public testing::Test {
@@ -62,9 +69,11 @@ class VolumeManagerTest : public testing::Test {
     EXPECT_TRUE(answer) << "no answer";
     return answer ? std::move(*answer) : Result<T>(Error(ErrorCode::kBug, "no answer"));
   }
-  Status Mount(const kube::PodRef& pod) {
-    return Await<Unit>([&](auto done) { manager_.Mount({}, pod, std::move(done)); });
+  Result<sync::MountedVolumes> MountAll(const kube::PodRef& pod) {
+    return Await<sync::MountedVolumes>(
+        [&](auto done) { manager_.Mount({}, pod, std::move(done)); });
   }
+  Status Mount(const kube::PodRef& pod) { return FirstFault(MountAll(pod)); }
   Status Unmount(const std::string& uid = "u-1") {
     return Await<Unit>([&](auto done) { manager_.Unmount({}, PodUid(uid), std::move(done)); });
   }
@@ -102,20 +111,33 @@ TEST_F(VolumeManagerTest, WhatIsMissingIsToldAndTheOthersAreMounted) {
   objects_.Set(ConfigMapKey("m"), nullptr);
   const Status mounted = Mount(RefFrom(kMap));
   ASSERT_FALSE(mounted);
-  EXPECT_EQ(mounted.error().message(),
-            "MountVolume.SetUp failed for volume \"conf\" : configmap \"m\" not found");
+  EXPECT_EQ(mounted.error().message(), "configmap \"m\" not found");
   EXPECT_EQ(disk_.Tree(FileOf("empty-dir", "e")).size(), 1u);
   objects_.Set(ConfigMapKey("m"), Map("2"));
   ASSERT_TRUE(Mount(RefFrom(kMap)));
   EXPECT_EQ(disk_.Content(FileOf("configmap", "conf/k")), "2");
 }
 
+TEST_F(VolumeManagerTest, AllThatAreMissingAreTold) {
+  objects_.Set(ConfigMapKey("m"), nullptr);
+  const auto mounted = MountAll(RefFrom(R"({"volumes":[
+      {"name":"conf","configMap":{"name":"m","defaultMode":420}},{"name":"e","emptyDir":{}},
+      {"name":"claim","persistentVolumeClaim":{"claimName":"x"}},
+      {"name":"host","hostPath":{"path":"/none","type":"Directory"}}]})"));
+  ASSERT_TRUE(mounted);
+  std::vector<std::string> told;
+  for (const auto& [volume, why] : mounted->missing) told.push_back(volume + ": " + why.message());
+  EXPECT_THAT(told,
+              UnorderedElementsAre("conf: configmap \"m\" not found",
+                                   "claim: persistentVolumeClaim volumes are not supported yet",
+                                   "host: hostPath type check failed: /none is not a directory"));
+}
+
 TEST_F(VolumeManagerTest, AKindThatNobodyCanDoIsRefusedByName) {
   const Status mounted = Mount(RefFrom(R"({"volumes":[{"name":"v","csi":{"driver":"d"}}]})"));
   ASSERT_FALSE(mounted);
   EXPECT_EQ(mounted.error().code(), ErrorCode::kUnsupported);
-  EXPECT_EQ(mounted.error().message(),
-            "MountVolume.SetUp failed for volume \"v\" : csi volumes are not supported yet");
+  EXPECT_EQ(mounted.error().message(), "csi volumes are not supported yet");
 }
 
 TEST_F(VolumeManagerTest, AChangedObjectIsSeenInTheVolumeAndAnotherPodsObjectIsNot) {
@@ -137,7 +159,8 @@ TEST_F(VolumeManagerTest, ManyChangesAtOnceAreFewJobs) {
 
 TEST_F(VolumeManagerTest, AnObjectThatChangesWhileItIsMountedIsNotMissed) {
   std::optional<Status> mounted;
-  manager_.Mount({}, RefFrom(kMap), [&](Status status) { mounted = std::move(status); });
+  manager_.Mount({}, RefFrom(kMap),
+                 [&](const Result<sync::MountedVolumes>& answer) { mounted = FirstFault(answer); });
   // Fetched, and the job is under way.
   while (jobs_.under_way() == 0) ASSERT_TRUE(world_.Step());
   objects_.Set(ConfigMapKey("m"), Map("2"));
@@ -258,7 +281,8 @@ TEST_F(VolumeManagerTest, LeftoversOfAPodThatNobodyMountedGo) {
 TEST_F(VolumeManagerTest, NothingIsMountedBehindTheBackOfWhoUnmounts) {
   objects_.Hold();
   std::optional<Status> mounted;
-  manager_.Mount({}, RefFrom(kMap), [&](Status status) { mounted = std::move(status); });
+  manager_.Mount({}, RefFrom(kMap),
+                 [&](const Result<sync::MountedVolumes>& answer) { mounted = FirstFault(answer); });
   RunFor(Seconds(1));
   ASSERT_TRUE(Unmount());
   objects_.Release();
@@ -271,7 +295,8 @@ TEST_F(VolumeManagerTest, NothingIsMountedBehindTheBackOfWhoUnmounts) {
 TEST_F(VolumeManagerTest, AVolumeThatHangsHoldsItsOwnPodOnly) {
   jobs_.faults().hangs_with = "u-1";
   std::optional<Status> first;
-  manager_.Mount(For(Minutes(2)), RefFrom(kMap), [&](Status status) { first = status; });
+  manager_.Mount(For(Minutes(2)), RefFrom(kMap),
+                 [&](const Result<sync::MountedVolumes>& answer) { first = FirstFault(answer); });
   ASSERT_TRUE(Mount(RefFrom(kMap, "u-2")));
   EXPECT_FALSE(first);
   RunFor(Minutes(3));
@@ -279,7 +304,8 @@ TEST_F(VolumeManagerTest, AVolumeThatHangsHoldsItsOwnPodOnly) {
   EXPECT_EQ(first->error().code(), ErrorCode::kUnknownOutcome);
   // Asked again it waits behind the one that hangs: the two never run at once.
   std::optional<Status> again;
-  manager_.Mount(For(Hours(1)), RefFrom(kMap), [&](Status status) { again = status; });
+  manager_.Mount(For(Hours(1)), RefFrom(kMap),
+                 [&](const Result<sync::MountedVolumes>& answer) { again = FirstFault(answer); });
   RunFor(Minutes(1));
   EXPECT_FALSE(again);
   jobs_.LetGo();
@@ -296,8 +322,8 @@ TEST_F(VolumeManagerTest, JobsBeyondTheBoundWaitInLine) {
   for (int i = 0; i < 20; ++i) {
     const std::string uid = "n-" + std::to_string(i);
     disk_.PutFolder("/agent/pods/" + uid);
-    narrow.Mount({}, RefFrom(kMap, uid), [&mounted](const Status& status) {
-      if (status) ++mounted;
+    narrow.Mount({}, RefFrom(kMap, uid), [&mounted](const Result<sync::MountedVolumes>& answer) {
+      if (FirstFault(answer)) ++mounted;
     });
   }
   while (narrow.jobs_waiting() == 0) ASSERT_TRUE(world_.Step());
@@ -313,9 +339,9 @@ TEST_F(VolumeManagerTest, TheNextAgentFindsWhatIsMountedAndRenewsTheRest) {
   objects_.set_token("new", Hours(1));
   VolumeManager next(world_.loop(0), world_.random(), jobs_, objects_, Logger(log_),
                      {.node = {.root_folder = "/agent"}});
-  const Status mounted =
-      Await<Unit>([&](auto done) { next.Mount({}, RefFrom(kToken, "u-2"), std::move(done)); });
-  ASSERT_TRUE(mounted);
+  const auto mounted = Await<sync::MountedVolumes>(
+      [&](auto done) { next.Mount({}, RefFrom(kToken, "u-2"), std::move(done)); });
+  ASSERT_TRUE(FirstFault(mounted));
   EXPECT_EQ(disk_.mounts(), mounts);
   EXPECT_EQ(disk_.Content(FileOf("projected", "t/token", "u-2")), "new");
 }

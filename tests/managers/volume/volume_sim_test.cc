@@ -206,7 +206,9 @@ class Story {
     disk_.PutFolder("/agent/pods/" + Uid(i) + "/plugins");
     const kube::PodRef pod = Pod(i);
     manager_->Mount(
-        context, pod, [this, context, pod, answered, life = life_](const Status& mounted) {
+        context, pod,
+        [this, context, pod, answered, life = life_](const Result<sync::MountedVolumes>& answer) {
+          const bool mounted = answer && answer->missing.empty();
           if (life != life_) return;
           if (!mounted) return answered(false, true);
           manager_->MountsOf(context, pod, {.name = "c"}, {},

@@ -217,6 +217,23 @@ TEST_F(CoreEventsTest, AStartThatIsGivenUpHasNotFailed) {
   }
 }
 
+TEST_F(CoreEventsTest, EachVolumeThatCannotBeMountedIsTold) {
+  Add("app");
+  leaves_.missing_volumes()[PodUid("u1")] = {
+      {"conf", Error(ErrorCode::kNotFound, "configmap \"m\" not found")},
+      {"host", Error(ErrorCode::kInvalid, "hostPath type check failed: /x is not a directory")}};
+  Tell();
+  Run(Milliseconds(900));
+  EXPECT_EQ(
+      Told("FailedMount"),
+      (Lines{": MountVolume.SetUp failed for volume \"conf\" : configmap \"m\" not found",
+             ": MountVolume.SetUp failed for volume \"host\" : hostPath type check failed: /x "
+             "is not a directory"}));
+  leaves_.missing_volumes().clear();
+  Run(Minutes(1));
+  EXPECT_EQ(Told("Started").size(), 1u);
+}
+
 TEST_F(CoreEventsTest, AHookThatTheGraceCutsOffHasNotFailed) {
   Add("app").mutable_lifecycle()->mutable_prestop()->mutable_exec()->add_command("goodbye");
   Tell();
