@@ -222,6 +222,7 @@ class PodWorker {
   // One event for each volume, as upstream: with the first mended, nobody wants to learn of the
   // next.
   void TellUnmounted(const Result<MountedVolumes>& answer);
+  void LogUnmounted(const Result<MountedVolumes>& answer, TimePoint now);
   void TellSandbox(const Error& error);
   void TellEnd();
   void TellNotes(const std::vector<PodNote>& notes);

@@ -140,6 +140,7 @@ void PodWorker::EndMount(const Result<MountedVolumes>& answer, TimePoint now) {
   Status mounted = ToStatus(answer);
   if (answer && !answer->missing.empty()) mounted = Unmounted(answer->missing);
   EndWork(facts_.volumes, mounted, mount_failures_, now);
+  LogUnmounted(answer, now);
   if (mounted) {
     timeline_.mounted = now;
     return;
@@ -296,6 +297,9 @@ Status PodWorker::NotCreated(const std::string& name, uint32_t attempt, const Er
   create.no_effect = true;
   if (reason == kConfigError && std::exchange(objects_changed_, false)) create.retry_at = now;
   TellFailure(name, error);
+  if (reason == kConfigError && !starts_given_up_ && error.code() != ErrorCode::kCancelled) {
+    host_.ports().waiting_log.Lacks(pod_id_, Lack::kReference, name, error.message(), now);
+  }
   return Ok();
 }
 
@@ -327,6 +331,7 @@ Status PodWorker::Create(const std::string& name, const CreateContainer& action,
     return NotCreated(name, action.attempt, Error(ErrorCode::kCancelled, "the pod ends"),
                       kConfigError, now);
   }
+  host_.ports().waiting_log.Has(pod_id_, Lack::kReference, name, now);
   const Result<OpToken> op = host_.BeginOp(*this, "create container", OpGroup::kStarts);
   if (!op) return NotCreated(name, action.attempt, op.error(), "CreateContainerError", now);
   memory_.NoteCreate(name, action.attempt, action.back_off);

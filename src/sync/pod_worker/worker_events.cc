@@ -1,5 +1,6 @@
 // What people are told of a pod's life, in upstream's words.
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,8 @@ std::string FieldPath(ContainerKind kind, const std::string& name) {
   }
   return "";
 }
+
+constexpr const char* kAllVolumes = "*";  // no volume has that name
 
 std::string InQuotes(const std::string& text) { return "\"" + text + "\""; }
 
@@ -189,6 +192,20 @@ void PodWorker::TellUnmounted(const Result<MountedVolumes>& answer) {
     Tell("", EventType::kWarning, "FailedMount",
          "MountVolume.SetUp failed for volume " + GoQuoted(fault.volume) + " : " +
              fault.why.message());
+  }
+}
+
+void PodWorker::LogUnmounted(const Result<MountedVolumes>& answer, TimePoint now) {
+  if (starts_given_up_) return;
+  WaitingLog& log = host_.ports().waiting_log;
+  if (!answer) {
+    return log.Lacks(pod_id_, Lack::kVolume, kAllVolumes, answer.error().message(), now);
+  }
+  std::set<std::string> missing;
+  for (const VolumeFault& fault : answer->missing) missing.insert(fault.volume);
+  log.HasAllBut(pod_id_, Lack::kVolume, missing, now);
+  for (const VolumeFault& fault : answer->missing) {
+    log.Lacks(pod_id_, Lack::kVolume, fault.volume, fault.why.message(), now);
   }
 }
 

@@ -23,12 +23,14 @@ bool IsTheSame(const PodWish& held, const PodWish& wish) {
 PodShard::PodShard(const PodShardPorts& ports, const PodShardOptions& options, PodShardUser& user)
     : random_(ports.random),
       log_(ports.log),
+      waiting_log_(log_),
       options_(options),
       user_(user),
       reader_(ports.loop, ports.random, ports.runtime, ports.epochs, store_, options.reader, *this),
       ports_{.loop = ports.loop,
              .random = ports.random,
              .log = log_,
+             .waiting_log = waiting_log_,
              .runtime = ports.runtime,
              .epochs = ports.epochs,
              .store = store_,
@@ -392,6 +394,7 @@ void PodShard::Collect(const PodUid& pod) {
   reader_.Drop(pod);
   store_.Forget(pod, ports_.epochs.Next());
   ports_.images.Forget(pod);
+  waiting_log_.Forget(pod);
   log_.Info("Pod is gone", Pod(identity.ref), Uid(pod));
   if (next) return Begin(*next);
   user_.OnPodGone(identity);

@@ -192,6 +192,7 @@ class PodShard final : public WorkerHost, private PodReaderUser {
 
   Random& random_;
   const Logger log_;
+  WaitingLog waiting_log_;
   const PodShardOptions options_;
   PodShardUser& user_;
   ObservedStore store_;

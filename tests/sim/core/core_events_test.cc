@@ -65,6 +65,12 @@ class CoreEventsTest : public testing::Test, public CoreAgentUser {
     pod_ = pod.Object();
     Tell();
   }
+  // Lines with this text.
+  size_t Logged(const std::string& text) const {
+    return static_cast<size_t>(std::ranges::count_if(sink_.lines(), [&](const auto& line) {
+      return line.text.find(text) != std::string::npos;
+    }));
+  }
   void Delete() {
     pod_.mutable_metadata()->mutable_deletiontimestamp()->set_seconds(1'764'000'000);
     pod_.mutable_metadata()->set_deletiongraceperiodseconds(
@@ -232,6 +238,24 @@ TEST_F(CoreEventsTest, EachVolumeThatCannotBeMountedIsTold) {
   leaves_.missing_volumes().clear();
   Run(Minutes(1));
   EXPECT_EQ(Told("Started").size(), 1u);
+}
+
+TEST_F(CoreEventsTest, TheLogSaysWhoWaitsForWhatAndWhenThatIsOver) {
+  Add("app");
+  leaves_.missing_volumes()[PodUid("u1")] = {
+      {"conf", Error(ErrorCode::kNotFound, "configmap \"m\" not found")}};
+  leaves_.missing().insert(PodUid("u1"));
+  Tell();
+  Run(Minutes(10));
+  EXPECT_EQ(Logged("Pod waits for a volume"), 1u);
+  leaves_.missing_volumes().clear();
+  Run(Minutes(10));
+  EXPECT_EQ(Logged("Pod has the volume that it waited for"), 1u);
+  EXPECT_EQ(Logged("Container waits for what it refers to"), 1u);
+  leaves_.missing().clear();
+  Run(Minutes(10));
+  EXPECT_EQ(Logged("Container has what it waited for"), 1u);
+  EXPECT_EQ(Logged("Pod waits for a volume"), 1u);
 }
 
 TEST_F(CoreEventsTest, AHookThatTheGraceCutsOffHasNotFailed) {
