@@ -105,6 +105,8 @@ class VolumeManager final : public sync::PodMounts,
     TimePoint renew_at = kNever;                  // of what failed
     std::map<std::string, WallTime> tokens = {};  // by volume: when the first of them is due
     reactor::TimerId timer = {};
+    // By container and index of its volumeMount: why a part of a volume was refused, as logged.
+    std::map<std::pair<std::string, size_t>, std::string> refused_parts = {};
   };
   struct WaitingJob {
     Context context;

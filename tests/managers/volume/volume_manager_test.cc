@@ -16,6 +16,7 @@ namespace denselet::managers {
 namespace {
 
 using kube::core::ConfigMap;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -237,11 +238,19 @@ TEST_F(VolumeManagerTest, AWayOutOfAVolumeIsRefusedWithoutAWordOfTheMachine) {
   const kube::PodRef pod = RefFrom(kMap);
   ASSERT_TRUE(Mount(pod));
   disk_.PutLink(FileOf("empty-dir", "e/a"), "../../../../../..");
+  disk_.PutFolder("/b");
   const auto mounts = MountsOf(pod);
   ASSERT_FALSE(mounts);
   EXPECT_EQ(mounts.error().message(),
             "failed to prepare subPath for volumeMount \"e\" of container \"c\"");
-  EXPECT_THAT(sink_.Take(), HasSubstr("Could not prepare a sub-path"));
+  ASSERT_THAT(sink_.lines(), SizeIs(1));
+  EXPECT_THAT(sink_.Take(),
+              AllOf(HasSubstr("Could not prepare a sub-path"), HasSubstr("pod=\"n/p\""),
+                    HasSubstr("podUID=\"u-1\""), HasSubstr("containerName=\"c\""),
+                    HasSubstr("volumeMountName=\"e\""), HasSubstr("subPath=\"a/b\"")));
+  // Asked again and again, it is the same cause.
+  for (int i = 0; i < 10; ++i) ASSERT_FALSE(MountsOf(pod));
+  EXPECT_THAT(sink_.lines(), IsEmpty());
 }
 
 TEST_F(VolumeManagerTest, AFileOfAVolumeCanBeRead) {
