@@ -102,6 +102,7 @@ void VolumeManager::Mount(const Context& context, const kube::PodRef& ref,
   pod.turn = ++turns_;
   pod.stage = Stage::kMounting;
   pod.stale.clear();
+  pod.troubles.Clear();
   objects_.Follow(ref);
   if ((*parsed)->spec().volumes_size() == 0) {
     pod.stage = Stage::kMounted;
@@ -165,6 +166,7 @@ void VolumeManager::Unmount(const Context& context, const PodUid& uid, reactor::
   pod.turn = ++turns_;
   pod.stage = Stage::kUnmounting;
   pod.stale.clear();
+  pod.troubles.Clear();
   pod.tokens.clear();
   pod.renew_at = kNever;
   ArmTimer(uid, pod);
@@ -254,24 +256,38 @@ void VolumeManager::WriteFiles(const Context& context, const PodUid& uid, uint64
   for (const auto& [name, why] : filling->failed) {
     // Somebody has removed what it is made of: its files stay, and when it comes back we are told.
     if (why.code() != ErrorCode::kNotFound) again.insert(name);
-    log_.Error(why, "Could not renew a volume", Uid(uid), KV("volumeName", name));
   }
   RunSetUp(context, {"renew volumes", PodFolder(node_.root_folder, uid), pod->lane},
            std::move(filling->volumes),
            [this, uid, turn, volumes = std::move(volumes), again = std::move(again),
-            tokens = std::move(filling->tokens)](
-               const Result<std::vector<sync::VolumeFault>>& failed) mutable {
-             if (!failed) {
-               log_.Error(failed.error(), "Could not renew volumes", Uid(uid));
-               again = std::move(volumes);
+            failed = std::move(filling->failed), tokens = std::move(filling->tokens)](
+               const Result<std::vector<sync::VolumeFault>>& ended) mutable {
+             if (ended) {
+               failed.insert(failed.end(), ended->begin(), ended->end());
+               for (const auto& [name, why] : *ended) again.insert(name);
              } else {
-               for (const auto& [name, why] : *failed) {
-                 log_.Error(why, "Could not renew a volume", Uid(uid), KV("volumeName", name));
-                 again.insert(name);
-               }
+               failed.clear();
+               for (const std::string& name : volumes) failed.push_back({name, ended.error()});
+               again = volumes;
              }
+             TellOfRenewal(uid, turn, volumes, failed);
              EndRenewal(uid, turn, again, tokens);
            });
+}
+
+void VolumeManager::TellOfRenewal(const PodUid& uid, uint64_t turn,
+                                  const std::set<std::string>& volumes,
+                                  const std::vector<sync::VolumeFault>& failed) {
+  Pod* const pod = Find(uid, turn);
+  if (pod == nullptr || user_ == nullptr) return;
+  std::set<std::string> renewed = volumes;
+  for (const sync::VolumeFault& fault : failed) {
+    renewed.erase(fault.volume);
+    if (pod->troubles.Note(fault, loop_.Now(), random_)) user_->OnVolumeNotRenewed(uid, fault);
+  }
+  for (const std::string& volume : renewed) {
+    if (pod->troubles.End(volume)) user_->OnVolumeRenewed(uid, volume);
+  }
 }
 
 void VolumeManager::EndRenewal(const PodUid& uid, uint64_t turn, const std::set<std::string>& again,
@@ -298,7 +314,7 @@ void VolumeManager::EndRenewal(const PodUid& uid, uint64_t turn, const std::set<
 
 void VolumeManager::ArmTimer(const PodUid& uid, Pod& pod) {
   loop_.Disarm(pod.timer);
-  TimePoint when = pod.renew_at;
+  TimePoint when = std::min(pod.renew_at, pod.troubles.next());
   for (const auto& [volume, due] : pod.tokens) {
     const Duration left = std::max(due - loop_.WallNow(), kTokenPauseMin);
     when = std::min(when, After(loop_.Now(), left));
@@ -311,13 +327,18 @@ void VolumeManager::OnTimer(const PodUid& uid) {
   if (found == pods_.end()) return;
   Pod& pod = found->second;
   if (pod.stage != Stage::kMounted) return;
-  if (pod.renew_at <= loop_.Now()) pod.renew_at = kNever;
+  for (const sync::VolumeFault& fault : pod.troubles.Due(loop_.Now(), random_)) {
+    user_->OnVolumeNotRenewed(uid, fault);
+  }
   std::set<std::string> due;
   for (const auto& [volume, when] : pod.tokens) {
     if (when <= loop_.WallNow()) due.insert(volume);
   }
   const bool renewing = pod.renewing || pod.in_line;
-  MarkStale(uid, pod, due);
+  if (pod.renew_at <= loop_.Now() || !due.empty()) {
+    pod.renew_at = kNever;
+    MarkStale(uid, pod, due);
+  }
   // A renewal's end arms it again.
   if (!renewing && !pod.renewing && !pod.in_line) ArmTimer(uid, pod);
 }

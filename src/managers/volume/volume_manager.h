@@ -29,6 +29,7 @@
 #include "base/random.h"
 #include "managers/volume/filling.h"
 #include "managers/volume/payload.h"
+#include "managers/volume/renewal_troubles.h"
 #include "managers/volume/volume_plan.h"
 #include "reactor/api/disk_jobs.h"
 #include "reactor/api/loop.h"
@@ -59,6 +60,9 @@ class VolumeManager final : public sync::PodMounts,
   ~VolumeManager() override;
   VolumeManager(const VolumeManager&) = delete;
   VolumeManager& operator=(const VolumeManager&) = delete;
+
+  // Who hears of volumes that cannot be renewed; before the first pod.
+  void SetUser(sync::PodMountsUser& user) { user_ = &user; }
 
   // What there is for pods: the most that a tmpfs may hold, and what the downward API tells. From
   // the next job on.
@@ -102,7 +106,8 @@ class VolumeManager final : public sync::PodMounts,
     bool renewing = false;
     bool in_line = false;
     Duration pause = Duration::zero();
-    TimePoint renew_at = kNever;                  // of what failed
+    TimePoint renew_at = kNever;  // of what failed
+    RenewalTroubles troubles = {};
     std::map<std::string, WallTime> tokens = {};  // by volume: when the first of them is due
     reactor::TimerId timer = {};
     // By container and index of its volumeMount: why a part of a volume was refused, as logged.
@@ -126,6 +131,8 @@ class VolumeManager final : public sync::PodMounts,
   void Renew(const PodUid& uid, Pod& pod);
   void WriteFiles(const Context& context, const PodUid& uid, uint64_t turn,
                   std::set<std::string> volumes, const SourceAnswers& answers);
+  void TellOfRenewal(const PodUid& uid, uint64_t turn, const std::set<std::string>& volumes,
+                     const std::vector<sync::VolumeFault>& failed);
   void EndRenewal(const PodUid& uid, uint64_t turn, const std::set<std::string>& again,
                   const std::map<std::string, WallTime>& tokens);
   void ArmTimer(const PodUid& uid, Pod& pod);
@@ -146,6 +153,7 @@ class VolumeManager final : public sync::PodMounts,
   reactor::DiskJobs& jobs_;
   sync::PodObjects& objects_;
   const Logger log_;
+  sync::PodMountsUser* user_ = nullptr;
   const VolumeManagerOptions options_;
   VolumeNode node_;
   std::map<PodUid, Pod> pods_;

@@ -124,6 +124,8 @@ class PodWorker {
   void KeepLess(uint32_t per_container_max) { facts_.keep_max = per_container_max; }
   // True: something that failed may be tried again now.
   bool ObjectsChanged(TimePoint now);
+  void VolumeNotRenewed(const VolumeFault& fault, TimePoint now);
+  void VolumeRenewed(const std::string& volume, TimePoint now);
   void AllowRemoval() { facts_.removal_allowed = true; }
   void SetProbe(const std::string& container, uint32_t attempt, std::optional<ProbeResult> startup,
                 std::optional<ProbeResult> liveness);

@@ -71,6 +71,11 @@ std::string WhyKilled(ContainerKind kind, const ContainerEntry& entry) {
   return "";
 }
 
+std::string SetUpFailed(const VolumeFault& fault) {
+  return "MountVolume.SetUp failed for volume " + GoQuoted(fault.volume) + " : " +
+         fault.why.message();
+}
+
 }  // namespace
 
 EventObject PodWorker::EventObjectOf(const std::string& container) const {
@@ -189,10 +194,19 @@ void PodWorker::TellUnmounted(const Result<MountedVolumes>& answer) {
                 "Unable to attach or mount volumes: " + answer.error().message());
   }
   for (const VolumeFault& fault : answer->missing) {
-    Tell("", EventType::kWarning, "FailedMount",
-         "MountVolume.SetUp failed for volume " + GoQuoted(fault.volume) + " : " +
-             fault.why.message());
+    Tell("", EventType::kWarning, "FailedMount", SetUpFailed(fault));
   }
+}
+
+// Upstream mounts such volumes again and again, and tells of that in the same words.
+void PodWorker::VolumeNotRenewed(const VolumeFault& fault, TimePoint now) {
+  if (state_.phase != Phase::kSyncing || starts_given_up_) return;
+  Tell("", EventType::kWarning, "FailedMount", SetUpFailed(fault));
+  host_.ports().waiting_log.Lacks(pod_id_, Lack::kRenewal, fault.volume, fault.why.message(), now);
+}
+
+void PodWorker::VolumeRenewed(const std::string& volume, TimePoint now) {
+  host_.ports().waiting_log.Has(pod_id_, Lack::kRenewal, volume, now);
 }
 
 void PodWorker::LogUnmounted(const Result<MountedVolumes>& answer, TimePoint now) {
@@ -204,6 +218,7 @@ void PodWorker::LogUnmounted(const Result<MountedVolumes>& answer, TimePoint now
   std::set<std::string> missing;
   for (const VolumeFault& fault : answer->missing) missing.insert(fault.volume);
   log.HasAllBut(pod_id_, Lack::kVolume, missing, now);
+  log.HasAllBut(pod_id_, Lack::kRenewal, {}, now);  // mounted anew
   for (const VolumeFault& fault : answer->missing) {
     log.Lacks(pod_id_, Lack::kVolume, fault.volume, fault.why.message(), now);
   }

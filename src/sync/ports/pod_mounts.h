@@ -4,6 +4,8 @@
 // One instance a shard. Every answer comes once, in a later turn, also after the context's cancel.
 #pragma once
 
+#include <string>
+
 #include "base/context.h"
 #include "base/ids.h"
 #include "base/result.h"
@@ -12,6 +14,19 @@
 #include "sync/ports/pod_services.h"
 
 namespace denselet::sync {
+
+// Told on the pod's shard, in a later turn than any call.
+class PodMountsUser {
+ public:
+  // A mounted volume cannot follow what it is made of; it keeps the files that it has. Told when
+  // that begins, when the cause is another one, and now and then while it lasts.
+  virtual void OnVolumeNotRenewed(const PodUid& pod, const VolumeFault& fault) = 0;
+  // It follows again.
+  virtual void OnVolumeRenewed(const PodUid& pod, const std::string& volume) = 0;
+
+ protected:
+  ~PodMountsUser() = default;
+};
 
 class PodMounts {
  public:

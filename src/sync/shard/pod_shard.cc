@@ -214,6 +214,16 @@ void PodShard::AllowRemoval(const PodUid& pod) {
   StepSoon(pod);
 }
 
+void PodShard::VolumeNotRenewed(const PodUid& pod, const VolumeFault& fault) {
+  const auto found = workers_.find(pod);
+  if (found != workers_.end()) found->second.worker->VolumeNotRenewed(fault, ports_.loop.Now());
+}
+
+void PodShard::VolumeRenewed(const PodUid& pod, const std::string& volume) {
+  const auto found = workers_.find(pod);
+  if (found != workers_.end()) found->second.worker->VolumeRenewed(volume, ports_.loop.Now());
+}
+
 void PodShard::SetProbe(const PodUid& pod, const std::string& container, uint32_t attempt,
                         std::optional<ProbeResult> startup, std::optional<ProbeResult> liveness) {
   const auto found = workers_.find(pod);

@@ -46,6 +46,21 @@ Status FirstFault(const Result<sync::MountedVolumes>& answer) {
   return answer->missing.front().why;
 }
 
+// What is told of renewals.
+class RenewalsForTests final : public sync::PodMountsUser {
+ public:
+  void OnVolumeNotRenewed(const PodUid& pod, const sync::VolumeFault& fault) override {
+    told_.push_back(pod.value() + " " + fault.volume + ": " + fault.why.message());
+  }
+  void OnVolumeRenewed(const PodUid& pod, const std::string& volume) override {
+    told_.push_back(pod.value() + " " + volume + " renewed");
+  }
+  std::vector<std::string> Take() { return std::exchange(told_, {}); }
+
+ private:
+  std::vector<std::string> told_;
+};
+
 class VolumeManagerTest : public testing::Test {
  protected:
   VolumeManagerTest() {
@@ -179,6 +194,38 @@ TEST_F(VolumeManagerTest, ARemovedObjectLeavesItsFilesAndIsNotAskedForAgainAndAg
   objects_.Set(ConfigMapKey("m"), Map("3"));
   RunFor(Seconds(1));
   EXPECT_EQ(disk_.Content(FileOf("configmap", "conf/k")), "3");
+}
+
+TEST_F(VolumeManagerTest, ThatAnObjectWasRemovedIsToldNowAndThenUntilItIsBack) {
+  RenewalsForTests renewals;
+  manager_.SetUser(renewals);
+  ASSERT_TRUE(Mount(RefFrom(kMap)));
+  objects_.Set(ConfigMapKey("m"), nullptr);
+  RunFor(Seconds(1));
+  EXPECT_THAT(renewals.Take(), ElementsAre("u-1 conf: configmap \"m\" not found"));
+  RunFor(Minutes(10));
+  EXPECT_THAT(renewals.Take(), AllOf(SizeIs(testing::Ge(1u)), SizeIs(testing::Le(4u))));
+  RunFor(Hours(1));
+  EXPECT_THAT(renewals.Take(), AllOf(SizeIs(testing::Ge(2u)), SizeIs(testing::Le(6u))))
+      << "an event is forgotten after an hour";
+  EXPECT_LE(objects_.fetches(), 2u) << "nobody looks for it";
+  objects_.Set(ConfigMapKey("m"), Map("3"));
+  RunFor(Seconds(1));
+  EXPECT_THAT(renewals.Take(), ElementsAre("u-1 conf renewed"));
+  RunFor(Hours(2));
+  EXPECT_THAT(renewals.Take(), IsEmpty());
+}
+
+TEST_F(VolumeManagerTest, OfAPodThatGoesNothingIsTold) {
+  RenewalsForTests renewals;
+  manager_.SetUser(renewals);
+  ASSERT_TRUE(Mount(RefFrom(kMap)));
+  objects_.Set(ConfigMapKey("m"), nullptr);
+  RunFor(Seconds(1));
+  EXPECT_THAT(renewals.Take(), SizeIs(1));
+  ASSERT_TRUE(Unmount());
+  RunFor(Hours(2));
+  EXPECT_THAT(renewals.Take(), IsEmpty());
 }
 
 TEST_F(VolumeManagerTest, ARenewalThatFailsIsTriedAgainWithPauses) {

@@ -258,6 +258,33 @@ TEST_F(CoreEventsTest, TheLogSaysWhoWaitsForWhatAndWhenThatIsOver) {
   EXPECT_EQ(Logged("Pod waits for a volume"), 1u);
 }
 
+TEST_F(CoreEventsTest, AVolumeThatKeepsItsOldContentIsToldAndItsPodRunsOn) {
+  Add("app");
+  Tell();
+  Run(Seconds(5));
+  const auto tell = [&] {
+    agent_->OnOwner(PodUid("u1"), [](sync::PodShard& shard) {
+      shard.VolumeNotRenewed(PodUid("u1"),
+                             {"conf", Error(ErrorCode::kNotFound, "configmap \"m\" not found")});
+    });
+    Run(Seconds(1));
+  };
+  tell();
+  tell();
+  EXPECT_EQ(Told("FailedMount"),
+            Lines(2, ": MountVolume.SetUp failed for volume \"conf\" : configmap \"m\" not found"));
+  EXPECT_EQ(Logged("Volume of a running pod could not be renewed"), 1u);
+  EXPECT_TRUE(Runs("app"));
+  agent_->OnOwner(PodUid("u1"),
+                  [](sync::PodShard& shard) { shard.VolumeRenewed(PodUid("u1"), "conf"); });
+  Run(Seconds(1));
+  EXPECT_EQ(Logged("Volume of a running pod was renewed again"), 1u);
+  Delete();
+  Run(Seconds(1));
+  tell();
+  EXPECT_EQ(Told("FailedMount").size(), 2u) << "a pod that ends";
+}
+
 TEST_F(CoreEventsTest, AHookThatTheGraceCutsOffHasNotFailed) {
   Add("app").mutable_lifecycle()->mutable_prestop()->mutable_exec()->add_command("goodbye");
   Tell();
