@@ -119,6 +119,12 @@ void VolumeManager::MountsOf(const Context& context, const kube::PodRef& ref,
     return Refuse(Error(ErrorCode::kUnavailable, "the pod's volumes are not mounted"),
                   std::move(done));
   }
+  for (const PlannedMount& mount : *mounts) {
+    if (pod->second.coming.count(mount.volume) == 0) continue;
+    return Refuse(
+        Error(ErrorCode::kUnavailable, "volume " + GoQuoted(mount.volume) + " is not mounted yet"),
+        std::move(done));
+  }
   loop_.Post([alive = alive_,
               work = std::make_unique<SubPaths>(*this, context, ref, pod->second.lane, wish.name,
                                                 *std::move(mounts), std::move(done))]() mutable {

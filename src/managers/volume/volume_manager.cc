@@ -1,6 +1,7 @@
 #include "managers/volume/volume_manager.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/quoted.h"
@@ -104,12 +105,14 @@ void VolumeManager::Mount(const Context& context, const kube::PodRef& ref,
   pod.stale.clear();
   pod.troubles.Clear();
   objects_.Follow(ref);
-  if ((*parsed)->spec().volumes_size() == 0) {
+  pod.used = UsedVolumes(**parsed);
+  pod.coming.clear();
+  if (pod.used.empty()) {
     pod.stage = Stage::kMounted;
     loop_.Post([done = std::move(done)]() mutable { done(sync::MountedVolumes()); });
     return;
   }
-  const SourceWishes wishes = WishesOf(**parsed, nullptr);
+  const SourceWishes wishes = WishesOf(**parsed, &pod.used);
   if (wishes.objects.empty() && wishes.tokens.empty()) {
     return SetUp(context, uid, pod.turn, {}, std::move(done));
   }
@@ -138,7 +141,7 @@ void VolumeManager::SetUp(const Context& context, const PodUid& uid, uint64_t tu
     return Refuse(Error(ErrorCode::kCancelled, "the pod's volumes are wanted no more"),
                   std::move(done));
   }
-  Result<Filling> filling = Fill(pod->pod, nullptr, answers);
+  Result<Filling> filling = Fill(pod->pod, &pod->used, answers);
   if (!filling) return Refuse(filling.error(), std::move(done));
   RunSetUp(
       context, {"set up volumes", PodFolder(node_.root_folder, uid), pod->lane},
@@ -193,7 +196,15 @@ void VolumeManager::Changed(const kube::PodRef& ref) {
   }
   if (ref->hot().volumes == 0 || TellsTheSame(before, ref)) return;
   const Parsed parsed = ref->Parse();
-  if (parsed) MarkStale(found->first, pod, VolumesOfThePod(**parsed));
+  if (!parsed) return;
+  std::set<std::string> stale = VolumesOfThePod(**parsed);
+  // An ephemeral container may be the first to mount one.
+  const std::set<std::string> before_now = std::exchange(pod.used, UsedVolumes(**parsed));
+  for (const std::string& name : pod.used) {
+    if (before_now.count(name) == 0) pod.coming.insert(name);
+  }
+  stale.insert(pod.coming.begin(), pod.coming.end());
+  MarkStale(found->first, pod, stale);
 }
 
 void VolumeManager::OnObjectChanged(const PodUid& uid, const sync::ObjectKey& key) {
@@ -206,7 +217,7 @@ void VolumeManager::OnObjectChanged(const PodUid& uid, const sync::ObjectKey& ke
 // What comes while the pod is being mounted waits for that. One that could not be mounted is
 // mounted again by who asked for it.
 void VolumeManager::MarkStale(const PodUid& uid, Pod& pod, const std::set<std::string>& volumes) {
-  pod.stale.insert(volumes.begin(), volumes.end());
+  std::ranges::set_intersection(volumes, pod.used, std::inserter(pod.stale, pod.stale.end()));
   if (!volumes.empty()) pod.renew_at = kNever;
   if (pod.stage != Stage::kMounted || pod.stale.empty() || pod.in_line || pod.renewing) return;
   pod.in_line = true;
@@ -279,10 +290,12 @@ void VolumeManager::TellOfRenewal(const PodUid& uid, uint64_t turn,
                                   const std::set<std::string>& volumes,
                                   const std::vector<sync::VolumeFault>& failed) {
   Pod* const pod = Find(uid, turn);
-  if (pod == nullptr || user_ == nullptr) return;
+  if (pod == nullptr) return;
   std::set<std::string> renewed = volumes;
+  for (const sync::VolumeFault& fault : failed) renewed.erase(fault.volume);
+  for (const std::string& volume : renewed) pod->coming.erase(volume);
+  if (user_ == nullptr) return;
   for (const sync::VolumeFault& fault : failed) {
-    renewed.erase(fault.volume);
     if (pod->troubles.Note(fault, loop_.Now(), random_)) user_->OnVolumeNotRenewed(uid, fault);
   }
   for (const std::string& volume : renewed) {

@@ -102,6 +102,8 @@ class VolumeManager final : public sync::PodMounts,
     // Of the Mount or Unmount that was asked for last: answers for an earlier one find nobody.
     uint64_t turn = 0;
     Stage stage = Stage::kMounting;
+    std::set<std::string> used = {};    // the others are nobody's business
+    std::set<std::string> coming = {};  // used for the first time since the pod was mounted
     std::set<std::string> stale = {};
     bool renewing = false;
     bool in_line = false;

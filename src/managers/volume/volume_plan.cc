@@ -211,6 +211,20 @@ Result<VolumePlan> PlanVolume(const core::Pod& pod, const core::Volume& volume,
   return plan;
 }
 
+std::set<std::string> UsedVolumes(const core::Pod& pod) {
+  std::set<std::string> names;
+  const auto look = [&names](const auto& container) {
+    for (const auto& mount : container.volumemounts()) names.insert(mount.name());
+    for (const auto& device : container.volumedevices()) names.insert(device.name());
+  };
+  for (const auto& container : pod.spec().initcontainers()) look(container);
+  for (const auto& container : pod.spec().containers()) look(container);
+  for (const auto& container : pod.spec().ephemeralcontainers()) {
+    look(container.ephemeralcontainercommon());
+  }
+  return names;
+}
+
 std::optional<uint32_t> FsUser(const core::Pod& pod) {
   std::optional<int64_t> user;
   bool one = true;

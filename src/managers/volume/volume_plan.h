@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +67,10 @@ constexpr bool HasContent(VolumeKind kind) {
 // kUnsupported: a kind that nobody here can do. kInvalid: it cannot be.
 Result<VolumePlan> PlanVolume(const kube::core::Pod& pod, const kube::core::Volume& volume,
                               const VolumeNode& node);
+
+// The volumes that a container mounts. Nobody waits for others, as upstream: a pod may name a
+// secret that is not there.
+std::set<std::string> UsedVolumes(const kube::core::Pod& pod);
 
 // The one user that all containers run as; none if there are several, or somebody does not say.
 std::optional<uint32_t> FsUser(const kube::core::Pod& pod);

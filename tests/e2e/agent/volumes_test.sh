@@ -142,7 +142,7 @@ expect keeps 'cat /v/k' old
 kubectl create configmap -n $ns goes --from-literal=k=new >/dev/null
 soon 20 "the configMap that came back" shows keeps 'cat /v/k' new
 soon 20 "the end of it in the log" logged "Volume of a running pod was renewed again.*pod=\"$ns/keeps\""
-make claims "containers: [{name: main, $image}], volumes: [{name: v, persistentVolumeClaim: {claimName: none}}]"
+make claims "containers: [{name: main, $image, volumeMounts: [{name: v, mountPath: /v}]}], volumes: [{name: v, persistentVolumeClaim: {claimName: none}}]"
 soon 20 "a word about what nobody can do" told 'persistentVolumeClaim volumes are not supported yet'
 
 # Killed while it mounts, again and again: nothing is mounted twice, and all pods come to run.

@@ -27,9 +27,11 @@ constexpr const char* kMap = R"({"volumes":[{"name":"conf","configMap":{"name":"
     "defaultMode":420}},{"name":"e","emptyDir":{}}],"containers":[{"name":"c","volumeMounts":[
     {"name":"conf","mountPath":"/conf"},{"name":"e","mountPath":"/e","subPath":"a/b"}]}]})";
 constexpr const char* kToken = R"({"serviceAccountName":"sa","volumes":[{"name":"t","projected":{
-    "defaultMode":420,"sources":[{"serviceAccountToken":{"path":"token"}}]}}]})";
+    "defaultMode":420,"sources":[{"serviceAccountToken":{"path":"token"}}]}}],
+    "containers":[{"name":"c","volumeMounts":[{"name":"t","mountPath":"/t"}]}]})";
 constexpr const char* kDownward = R"({"volumes":[{"name":"d","downwardAPI":{"defaultMode":420,
-    "items":[{"path":"labels","fieldRef":{"fieldPath":"metadata.labels"}}]}}]})";
+    "items":[{"path":"labels","fieldRef":{"fieldPath":"metadata.labels"}}]}}],
+    "containers":[{"name":"c","volumeMounts":[{"name":"d","mountPath":"/d"}]}]})";
 
 sync::ObjectBytes Map(const std::string& value) {
   return BytesOf<ConfigMap>(R"({"data":{"k":")" + value + R"("}})");
@@ -139,7 +141,10 @@ TEST_F(VolumeManagerTest, AllThatAreMissingAreTold) {
   const auto mounted = MountAll(RefFrom(R"({"volumes":[
       {"name":"conf","configMap":{"name":"m","defaultMode":420}},{"name":"e","emptyDir":{}},
       {"name":"claim","persistentVolumeClaim":{"claimName":"x"}},
-      {"name":"host","hostPath":{"path":"/none","type":"Directory"}}]})"));
+      {"name":"host","hostPath":{"path":"/none","type":"Directory"}}],
+      "containers":[{"name":"c","volumeMounts":[{"name":"conf","mountPath":"/1"},
+      {"name":"claim","mountPath":"/2"},{"name":"host","mountPath":"/3"},
+      {"name":"e","mountPath":"/4"}]}]})"));
   ASSERT_TRUE(mounted);
   std::vector<std::string> told;
   for (const auto& [volume, why] : mounted->missing) told.push_back(volume + ": " + why.message());
@@ -150,10 +155,36 @@ TEST_F(VolumeManagerTest, AllThatAreMissingAreTold) {
 }
 
 TEST_F(VolumeManagerTest, AKindThatNobodyCanDoIsRefusedByName) {
-  const Status mounted = Mount(RefFrom(R"({"volumes":[{"name":"v","csi":{"driver":"d"}}]})"));
+  const Status mounted = Mount(RefFrom(R"({"volumes":[{"name":"v","csi":{"driver":"d"}}],
+      "containers":[{"name":"c","volumeMounts":[{"name":"v","mountPath":"/v"}]}]})"));
   ASSERT_FALSE(mounted);
   EXPECT_EQ(mounted.error().code(), ErrorCode::kUnsupported);
   EXPECT_EQ(mounted.error().message(), "csi volumes are not supported yet");
+}
+
+TEST_F(VolumeManagerTest, NobodyWaitsForAVolumeThatNoContainerMounts) {
+  const std::string volumes = R"({"volumes":[{"name":"claim","csi":{"driver":"d"}},
+      {"name":"conf","configMap":{"name":"none","defaultMode":420}},{"name":"e","emptyDir":{}}],)";
+  const std::string containers = R"("containers":[{"name":"c","volumeMounts":[
+      {"name":"e","mountPath":"/e"}]}])";
+  ASSERT_TRUE(Mount(RefFrom(volumes + containers + "}", "u-1", R"("generation":1)")));
+  EXPECT_EQ(objects_.fetches(), 0u);
+  EXPECT_THAT(disk_.Tree(FileOf("configmap", "conf")), IsEmpty());
+  // Until a container is added that mounts one.
+  const kube::PodRef more =
+      RefFrom(volumes + containers + R"(,"ephemeralContainers":[{"name":"debug","volumeMounts":[
+      {"name":"conf","mountPath":"/conf"}]}]})",
+              "u-1", R"("generation":2)");
+  const auto mounts_of_debug = [&] {
+    return Await<std::vector<sync::MountSpec>>(
+        [&](auto done) { manager_.MountsOf({}, more, {.name = "debug"}, {}, std::move(done)); });
+  };
+  manager_.Changed(more);
+  EXPECT_EQ(mounts_of_debug().error().message(), "volume \"conf\" is not mounted yet");
+  objects_.Set(ConfigMapKey("none"), Map("1"));
+  RunFor(Seconds(1));
+  ASSERT_TRUE(mounts_of_debug());
+  EXPECT_EQ(disk_.Content(FileOf("configmap", "conf/k")), "1");
 }
 
 TEST_F(VolumeManagerTest, AChangedObjectIsSeenInTheVolumeAndAnotherPodsObjectIsNot) {

@@ -30,7 +30,8 @@ constexpr const char* kSpec = R"({"serviceAccountName":"sa","securityContext":{"
         {"downwardAPI":{"items":[{"path":"labels","fieldRef":{"fieldPath":"metadata.labels"}}]}}
       ]}}],
     "containers":[{"name":"c","volumeMounts":[{"name":"disk","mountPath":"/d","subPath":"a/b"},
-      {"name":"conf","mountPath":"/k","subPath":"k"},{"name":"proj","mountPath":"/p"}]}]})";
+      {"name":"conf","mountPath":"/k","subPath":"k"},{"name":"proj","mountPath":"/p"},
+      {"name":"mem","mountPath":"/m"}]}]})";
 
 // What a worker does: asks until it is done, and again after a while.
 class Story {
