@@ -10,12 +10,21 @@
 namespace denselet::managers {
 namespace {
 
-// kNotFound: there is nothing, and it could not be made. For the words alone that people read: by
-// the time that they do, the path may lead anywhere.
+// There is nothing, but a directory where it could be. Looks as upstream does, for the words alone
+// that people read: by the time that they do, the path may lead anywhere.
+bool IsMissing(reactor::DiskCalls& disk, const reactor::PathBelow& part) {
+  const std::string whole = part.folder + "/" + part.relative;
+  for (std::string path = whole; path.size() >= part.folder.size(); path.resize(path.rfind('/'))) {
+    const Result<reactor::PathInfo> there = disk.StatTarget(path);
+    if (there) return path != whole && there->kind == reactor::PathInfo::Kind::kDirectory;
+    if (there.error().code() != ErrorCode::kNotFound) return false;
+  }
+  return false;
+}
+
+// kNotFound: it could not be made.
 Error Refused(reactor::DiskCalls& disk, const reactor::PathBelow& part, const Error& error) {
-  const Result<reactor::PathInfo> there = disk.StatTarget(part.folder + "/" + part.relative);
-  const bool missing = !there && there.error().code() == ErrorCode::kNotFound;
-  if (missing) return {ErrorCode::kNotFound, error.message()};
+  if (IsMissing(disk, part)) return {ErrorCode::kNotFound, error.message()};
   if (error.code() == ErrorCode::kNotFound) return {ErrorCode::kInvalid, error.message()};
   return error;
 }

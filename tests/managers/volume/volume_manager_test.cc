@@ -331,6 +331,17 @@ TEST_F(VolumeManagerTest, AWayOutOfAVolumeIsRefusedWithoutAWordOfTheMachine) {
   EXPECT_THAT(sink_.lines(), IsEmpty());
 }
 
+TEST_F(VolumeManagerTest, APartThatCannotBeMadeIsToldFromOneThatIsRefused) {
+  const kube::PodRef pod = RefFrom(kMap);
+  ASSERT_TRUE(Mount(pod));
+  disk_.PutLink(FileOf("empty-dir", "e/a"), "/elsewhere");
+  EXPECT_EQ(MountsOf(pod).error().message(),
+            "failed to create subPath directory for volumeMount \"e\" of container \"c\"");
+  disk_.Put(FileOf("empty-dir", "e/a"), "a file");
+  EXPECT_EQ(MountsOf(pod).error().message(),
+            "failed to prepare subPath for volumeMount \"e\" of container \"c\"");
+}
+
 TEST_F(VolumeManagerTest, AFileOfAVolumeCanBeRead) {
   const kube::PodRef pod = RefFrom(kMap);
   ASSERT_TRUE(Mount(pod));
