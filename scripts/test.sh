@@ -131,16 +131,19 @@ dev_test() {
   fi
 }
 
-# record_upstream: runs the table of scenarios against the upstream kubelet and keeps what a watcher saw.
+# record_upstream: runs the table of scenarios against the upstream kubelet and keeps what a watcher saw; then pods whose
+# containers are looked at from within.
 record_upstream() {
-  local runs=${DENSELET_PEER_RUNS:-4} golden=tests/e2e/scenarios/upstream.json
+  local runs=${DENSELET_PEER_RUNS:-4} golden=tests/e2e/scenarios/upstream.json inside=tests/e2e/inside/upstream.txt
   ensure_packages
   ensure_peers
   say "Building the watcher"
   tests/e2e/scenarios/build.sh build/e2e/podtrace
   say "The scenarios, $runs times, on the upstream kubelet $(kubernetes_version)"
   DENSELET_PEERS=$(peers_dir) tests/e2e/scenarios/record.sh "$PWD/build/e2e/podtrace" "$(peers_dir)/kubelet" "$PWD/$golden" "$runs"
-  note "$golden says what upstream shows; git diff says what is new"
+  say "What containers see, on the upstream kubelet $(kubernetes_version)"
+  DENSELET_PEERS=$(peers_dir) tests/e2e/inside/record.sh "$(peers_dir)/kubelet" "$PWD/$inside" "$(kubernetes_version)"
+  note "$golden and $inside say what upstream shows; git diff says what is new"
 }
 
 dev_e2e() {

@@ -9,7 +9,8 @@ namespace denselet::app {
 // What one shard's part of the core stands on.
 class PodSide::OnShard final : public sync::PodShardUser,
                                public sync::ShardRouter,
-                               private sync::PodObjectsUser {
+                               private sync::PodObjectsUser,
+                               private sync::PodMountsUser {
  public:
   OnShard(ShardBasics& basics, reactor::BlockingPool& pool, reactor::BlockingPool& volume_pool,
           cri::CriShard& cri, const PodSideOptions& options, sync::PodCore& core,
@@ -36,6 +37,7 @@ class PodSide::OnShard final : public sync::PodShardUser,
     // Volumes first: a pod that is woken finds its files renewed, or on their way.
     objects_.AddUser(volumes_);
     objects_.AddUser(static_cast<sync::PodObjectsUser&>(*this));
+    volumes_.SetUser(static_cast<sync::PodMountsUser&>(*this));
   }
 
   void Take(const NodeNews& news) {
@@ -76,6 +78,13 @@ class PodSide::OnShard final : public sync::PodShardUser,
   // sync::PodObjectsUser: a pod may wait for it.
   void OnObjectChanged(const PodUid& pod, const sync::ObjectKey&) override {
     if (sync::PodShard* const pods = core_.pods(shard_.index())) pods->ObjectsChanged(pod);
+  }
+  // sync::PodMountsUser
+  void OnVolumeNotRenewed(const PodUid& pod, const sync::VolumeFault& fault) override {
+    if (sync::PodShard* const pods = core_.pods(shard_.index())) pods->VolumeNotRenewed(pod, fault);
+  }
+  void OnVolumeRenewed(const PodUid& pod, const std::string& volume) override {
+    if (sync::PodShard* const pods = core_.pods(shard_.index())) pods->VolumeRenewed(pod, volume);
   }
 
   reactor::Shard& shard_;

@@ -161,15 +161,17 @@ void PodDirectories::Changed(const kube::PodRef& pod) {
 }
 
 void PodDirectories::Mount(const Context& context, const kube::PodRef& pod,
-                           reactor::Done<Unit> done) {
+                           reactor::Done<sync::MountedVolumes> done) {
   if (mounts_ != nullptr) return mounts_->Mount(context, pod, std::move(done));
   const Result<std::unique_ptr<kube::core::Pod>> parsed = pod->Parse();
-  Status mounted = Ok();
+  Result<sync::MountedVolumes> mounted = sync::MountedVolumes();
   if (!parsed) {
     mounted = parsed.error();
-  } else if ((*parsed)->spec().volumes_size() > 0) {
-    mounted = Error(ErrorCode::kUnsupported, "volumes are not supported yet")
-                  .With("volume " + Quoted((*parsed)->spec().volumes(0).name(), kShownMax));
+  } else {
+    for (const auto& volume : (*parsed)->spec().volumes()) {
+      mounted->missing.push_back(
+          {volume.name(), Error(ErrorCode::kUnsupported, "volumes are not supported yet")});
+    }
   }
   loop_.Post([done = std::move(done), mounted = std::move(mounted)]() mutable {
     done(std::move(mounted));

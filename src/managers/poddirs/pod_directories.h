@@ -40,7 +40,7 @@ class PodDirectories final : public sync::PodResources {
       : loop_(loop), files_(files), options_(std::move(options)), mounts_(mounts) {}
 
   void Prepare(const Context&, const kube::PodRef&, reactor::Done<sync::PreparedPod>) override;
-  void Mount(const Context&, const kube::PodRef&, reactor::Done<Unit>) override;
+  void Mount(const Context&, const kube::PodRef&, reactor::Done<sync::MountedVolumes>) override;
   void Changed(const kube::PodRef&) override;
   // The data directories, when nothing of volumes is left. Of what is in their places nevertheless
   // only empty directories are removed: data is nobody's to remove. If there

@@ -48,8 +48,7 @@ Filling FillVolumes(const core::Pod& pod, const std::set<std::string>* only,
     if (!Wanted(only, volume.name())) continue;
     Result<FilledVolume> filled = FillOne(pod, volume, answers, node, stamp);
     if (!filled) {
-      filling.failed.emplace(volume.name(), filled.error().code());
-      if (!filling.fault) filling.fault = SetUpFailed(volume.name(), filled.error());
+      filling.failed.push_back({volume.name(), filled.error()});
       continue;
     }
     filling.volumes.push_back(*std::move(filled));
@@ -92,14 +91,15 @@ std::set<std::string> VolumesOfThePod(const core::Pod& pod) {
   return names;
 }
 
-Status SetUpVolumes(reactor::DiskCalls& disk, const std::vector<FilledVolume>& volumes) {
-  Status first = Ok();
+std::vector<sync::VolumeFault> SetUpVolumes(reactor::DiskCalls& disk,
+                                            const std::vector<FilledVolume>& volumes) {
+  std::vector<sync::VolumeFault> failed;
   for (const FilledVolume& volume : volumes) {
     Status done = SetUpPlace(disk, volume.plan);
     if (done && volume.content) done = WriteContent(disk, *volume.content);
-    if (!done && first) first = SetUpFailed(volume.plan.name, done.error());
+    if (!done) failed.push_back({volume.plan.name, done.error()});
   }
-  return first;
+  return failed;
 }
 
 }  // namespace denselet::managers

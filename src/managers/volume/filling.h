@@ -16,6 +16,7 @@
 #include "managers/volume/payload.h"
 #include "managers/volume/volume_plan.h"
 #include "reactor/api/disk_jobs.h"
+#include "sync/ports/pod_services.h"
 
 namespace denselet::managers {
 
@@ -26,9 +27,8 @@ struct FilledVolume {
 
 struct Filling {
   std::vector<FilledVolume> volumes = {};
-  // What cannot be filled, and the first reason in words for people.
-  std::map<std::string, ErrorCode> failed = {};
-  std::optional<Error> fault = {};
+  // What cannot be filled, and why.
+  std::vector<sync::VolumeFault> failed = {};
   // By volume: when the first of its tokens is due.
   std::map<std::string, WallTime> tokens = {};
 };
@@ -50,7 +50,8 @@ SourceWishes WishesOf(const kube::core::Pod& pod, const std::set<std::string>* o
 std::set<std::string> VolumesWith(const kube::core::Pod& pod, const sync::ObjectKey& key);
 std::set<std::string> VolumesOfThePod(const kube::core::Pod& pod);
 
-// The job, blocking: each volume, whatever becomes of the others; the first fault is told.
-Status SetUpVolumes(reactor::DiskCalls& disk, const std::vector<FilledVolume>& volumes);
+// The job, blocking: each volume, whatever becomes of the others. Answers with those that failed.
+std::vector<sync::VolumeFault> SetUpVolumes(reactor::DiskCalls& disk,
+                                            const std::vector<FilledVolume>& volumes);
 
 }  // namespace denselet::managers

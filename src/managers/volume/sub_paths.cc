@@ -8,16 +8,40 @@
 #include "managers/volume/volume_manager.h"
 
 namespace denselet::managers {
+namespace {
+
+// There is nothing, but a directory where it could be. Looks as upstream does, for the words alone
+// that people read: by the time that they do, the path may lead anywhere.
+bool IsMissing(reactor::DiskCalls& disk, const reactor::PathBelow& part) {
+  const std::string whole = part.folder + "/" + part.relative;
+  for (std::string path = whole; path.size() >= part.folder.size(); path.resize(path.rfind('/'))) {
+    const Result<reactor::PathInfo> there = disk.StatTarget(path);
+    if (there) return path != whole && there->kind == reactor::PathInfo::Kind::kDirectory;
+    if (there.error().code() != ErrorCode::kNotFound) return false;
+  }
+  return false;
+}
+
+// kNotFound: it could not be made.
+Error Refused(reactor::DiskCalls& disk, const reactor::PathBelow& part, const Error& error) {
+  if (IsMissing(disk, part)) return {ErrorCode::kNotFound, error.message()};
+  if (error.code() == ErrorCode::kNotFound) return {ErrorCode::kInvalid, error.message()};
+  return error;
+}
+
+}  // namespace
 
 // Makes the mounts that show a part of a volume, one after the other. Handed from callback to
 // callback.
 class VolumeManager::SubPaths {
  public:
   using Ptr = std::unique_ptr<SubPaths>;
-  SubPaths(VolumeManager& owner, const Context& context, uint64_t lane, std::string container,
-           std::vector<PlannedMount> mounts, reactor::Done<std::vector<sync::MountSpec>> done)
+  SubPaths(VolumeManager& owner, const Context& context, kube::PodRef pod, uint64_t lane,
+           std::string container, std::vector<PlannedMount> mounts,
+           reactor::Done<std::vector<sync::MountSpec>> done)
       : owner_(owner),
         context_(context),
+        pod_(std::move(pod)),
         lane_(lane),
         container_(std::move(container)),
         mounts_(std::move(mounts)),
@@ -36,12 +60,13 @@ class VolumeManager::SubPaths {
           const Result<reactor::PathInfo> volume = disk.StatTarget(part.folder);
           if (!volume) return volume.error();
           if (Status bound = disk.BindBelow(part, volume->mode, target); !bound) {
-            return bound.error();
+            return Refused(disk, part, bound.error());
           }
           return std::string();
         },
         [self = std::move(self)](const Result<std::string>& answer) mutable {
           if (!answer) return self->Fail(answer.error());
+          self->NoteCause("");
           ++self->at_;
           Next(std::move(self));
         });
@@ -54,17 +79,36 @@ class VolumeManager::SubPaths {
     done_(std::move(specs));
   }
 
-  // Whoever made the pod is not told what the machine's files look like.
+  // Why this part cannot be had; empty: it can. True: that is new.
+  bool NoteCause(const std::string& cause) {
+    const auto pod = owner_.pods_.find(PodUid(std::string(pod_->hot().uid)));
+    if (pod == owner_.pods_.end()) return true;
+    auto& refused = pod->second.refused_parts;
+    const auto part = std::make_pair(container_, at_);
+    if (cause.empty()) return refused.erase(part) != 0;
+    return std::exchange(refused[part], cause) != cause;
+  }
+
+  // Whoever made the pod is not told what the machine's files look like, as upstream. The log says
+  // it, once: the worker asks again and again.
   void Fail(const Error& error) {
-    owner_.log_.Error(error, "Could not prepare a sub-path", KV("containerName", container_),
-                      KV("volumeMountName", mounts_[at_].volume));
-    done_(Error(error.code(), "failed to prepare subPath for volumeMount " +
-                                  GoQuoted(mounts_[at_].volume) + " of container " +
-                                  GoQuoted(container_)));
+    const bool missing = error.code() == ErrorCode::kNotFound;
+    const std::string doing = missing ? "create subPath directory" : "prepare subPath";
+    const PlannedMount& mount = mounts_[at_];
+    if (NoteCause(error.message())) {
+      const kube::PodHotFields& hot = pod_->hot();
+      owner_.log_.Error(error, "Could not prepare a sub-path",
+                        denselet::Pod(ObjectRef{std::string(hot.ns), std::string(hot.name)}),
+                        Uid(PodUid(std::string(hot.uid))), KV("containerName", container_),
+                        KV("volumeMountName", mount.volume), KV("subPath", mount.part->relative));
+    }
+    done_(Error(error.code(), "failed to " + doing + " for volumeMount " + GoQuoted(mount.volume) +
+                                  " of container " + GoQuoted(container_)));
   }
 
   VolumeManager& owner_;
   const Context context_;
+  const kube::PodRef pod_;
   const uint64_t lane_;
   const std::string container_;
   std::vector<PlannedMount> mounts_;
@@ -84,8 +128,14 @@ void VolumeManager::MountsOf(const Context& context, const kube::PodRef& ref,
     return Refuse(Error(ErrorCode::kUnavailable, "the pod's volumes are not mounted"),
                   std::move(done));
   }
+  for (const PlannedMount& mount : *mounts) {
+    if (pod->second.coming.count(mount.volume) == 0) continue;
+    return Refuse(
+        Error(ErrorCode::kUnavailable, "volume " + GoQuoted(mount.volume) + " is not mounted yet"),
+        std::move(done));
+  }
   loop_.Post([alive = alive_,
-              work = std::make_unique<SubPaths>(*this, context, pod->second.lane, wish.name,
+              work = std::make_unique<SubPaths>(*this, context, ref, pod->second.lane, wish.name,
                                                 *std::move(mounts), std::move(done))]() mutable {
     if (*alive) SubPaths::Next(std::move(work));
   });

@@ -1,6 +1,7 @@
 #include "managers/volume/volume_manager.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/quoted.h"
@@ -90,7 +91,7 @@ VolumeManager::Pod* VolumeManager::Find(const PodUid& uid, uint64_t turn) {
 }
 
 void VolumeManager::Mount(const Context& context, const kube::PodRef& ref,
-                          reactor::Done<Unit> done) {
+                          reactor::Done<sync::MountedVolumes> done) {
   const PodUid uid = UidOf(ref);
   if (const Status checked = CheckUid(uid); !checked) {
     return Refuse(checked.error(), std::move(done));
@@ -102,13 +103,16 @@ void VolumeManager::Mount(const Context& context, const kube::PodRef& ref,
   pod.turn = ++turns_;
   pod.stage = Stage::kMounting;
   pod.stale.clear();
+  pod.troubles.Clear();
   objects_.Follow(ref);
-  if ((*parsed)->spec().volumes_size() == 0) {
+  pod.used = UsedVolumes(**parsed);
+  pod.coming.clear();
+  if (pod.used.empty()) {
     pod.stage = Stage::kMounted;
-    loop_.Post([done = std::move(done)]() mutable { done(Ok()); });
+    loop_.Post([done = std::move(done)]() mutable { done(sync::MountedVolumes()); });
     return;
   }
-  const SourceWishes wishes = WishesOf(**parsed, nullptr);
+  const SourceWishes wishes = WishesOf(**parsed, &pod.used);
   if (wishes.objects.empty() && wishes.tokens.empty()) {
     return SetUp(context, uid, pod.turn, {}, std::move(done));
   }
@@ -130,32 +134,30 @@ Result<Filling> VolumeManager::Fill(const kube::PodRef& pod, const std::set<std:
 }
 
 void VolumeManager::SetUp(const Context& context, const PodUid& uid, uint64_t turn,
-                          const SourceAnswers& answers, reactor::Done<Unit> done) {
+                          const SourceAnswers& answers, reactor::Done<sync::MountedVolumes> done) {
   Pod* pod = Find(uid, turn);
   // Given up meanwhile: nothing may be mounted behind the back of who has unmounted.
   if (pod == nullptr) {
     return Refuse(Error(ErrorCode::kCancelled, "the pod's volumes are wanted no more"),
                   std::move(done));
   }
-  Result<Filling> filling = Fill(pod->pod, nullptr, answers);
+  Result<Filling> filling = Fill(pod->pod, &pod->used, answers);
   if (!filling) return Refuse(filling.error(), std::move(done));
-  Run(
+  RunSetUp(
       context, {"set up volumes", PodFolder(node_.root_folder, uid), pod->lane},
-      [volumes = std::move(filling->volumes)](reactor::DiskCalls& disk) {
-        return NoText(SetUpVolumes(disk, volumes));
-      },
-      [this, uid, turn, fault = std::move(filling->fault), tokens = std::move(filling->tokens),
-       done = std::move(done)](const Result<std::string>& answer) mutable {
-        Status mounted = Ok();
-        if (!answer) mounted = answer.error();
-        if (fault) mounted = *fault;
+      std::move(filling->volumes),
+      [this, uid, turn, missing = std::move(filling->failed), tokens = std::move(filling->tokens),
+       done = std::move(done)](Result<std::vector<sync::VolumeFault>> failed) mutable {
+        if (failed) std::ranges::move(*failed, std::back_inserter(missing));
+        const bool mounted = failed && missing.empty();
         if (Pod* const entry = Find(uid, turn)) {
           entry->stage = mounted ? Stage::kMounted : Stage::kFailed;
           entry->tokens = std::move(tokens);
           ArmTimer(uid, *entry);
           if (mounted) MarkStale(uid, *entry, {});
         }
-        done(std::move(mounted));
+        if (!failed) return done(failed.error());
+        done(sync::MountedVolumes{.missing = std::move(missing)});
       });
 }
 
@@ -167,6 +169,7 @@ void VolumeManager::Unmount(const Context& context, const PodUid& uid, reactor::
   pod.turn = ++turns_;
   pod.stage = Stage::kUnmounting;
   pod.stale.clear();
+  pod.troubles.Clear();
   pod.tokens.clear();
   pod.renew_at = kNever;
   ArmTimer(uid, pod);
@@ -193,7 +196,15 @@ void VolumeManager::Changed(const kube::PodRef& ref) {
   }
   if (ref->hot().volumes == 0 || TellsTheSame(before, ref)) return;
   const Parsed parsed = ref->Parse();
-  if (parsed) MarkStale(found->first, pod, VolumesOfThePod(**parsed));
+  if (!parsed) return;
+  std::set<std::string> stale = VolumesOfThePod(**parsed);
+  // An ephemeral container may be the first to mount one.
+  const std::set<std::string> before_now = std::exchange(pod.used, UsedVolumes(**parsed));
+  for (const std::string& name : pod.used) {
+    if (before_now.count(name) == 0) pod.coming.insert(name);
+  }
+  stale.insert(pod.coming.begin(), pod.coming.end());
+  MarkStale(found->first, pod, stale);
 }
 
 void VolumeManager::OnObjectChanged(const PodUid& uid, const sync::ObjectKey& key) {
@@ -206,7 +217,7 @@ void VolumeManager::OnObjectChanged(const PodUid& uid, const sync::ObjectKey& ke
 // What comes while the pod is being mounted waits for that. One that could not be mounted is
 // mounted again by who asked for it.
 void VolumeManager::MarkStale(const PodUid& uid, Pod& pod, const std::set<std::string>& volumes) {
-  pod.stale.insert(volumes.begin(), volumes.end());
+  std::ranges::set_intersection(volumes, pod.used, std::inserter(pod.stale, pod.stale.end()));
   if (!volumes.empty()) pod.renew_at = kNever;
   if (pod.stage != Stage::kMounted || pod.stale.empty() || pod.in_line || pod.renewing) return;
   pod.in_line = true;
@@ -253,26 +264,43 @@ void VolumeManager::WriteFiles(const Context& context, const PodUid& uid, uint64
   Result<Filling> filling = Fill(pod->pod, &volumes, answers);
   if (!filling) return EndRenewal(uid, turn, {}, {});
   std::set<std::string> again;
-  for (const auto& [name, code] : filling->failed) {
+  for (const auto& [name, why] : filling->failed) {
     // Somebody has removed what it is made of: its files stay, and when it comes back we are told.
-    if (code != ErrorCode::kNotFound) again.insert(name);
+    if (why.code() != ErrorCode::kNotFound) again.insert(name);
   }
-  if (filling->fault) {
-    log_.Error(*filling->fault, "Could not renew a volume", Uid(uid));
+  RunSetUp(context, {"renew volumes", PodFolder(node_.root_folder, uid), pod->lane},
+           std::move(filling->volumes),
+           [this, uid, turn, volumes = std::move(volumes), again = std::move(again),
+            failed = std::move(filling->failed), tokens = std::move(filling->tokens)](
+               const Result<std::vector<sync::VolumeFault>>& ended) mutable {
+             if (ended) {
+               failed.insert(failed.end(), ended->begin(), ended->end());
+               for (const auto& [name, why] : *ended) again.insert(name);
+             } else {
+               failed.clear();
+               for (const std::string& name : volumes) failed.push_back({name, ended.error()});
+               again = volumes;
+             }
+             TellOfRenewal(uid, turn, volumes, failed);
+             EndRenewal(uid, turn, again, tokens);
+           });
+}
+
+void VolumeManager::TellOfRenewal(const PodUid& uid, uint64_t turn,
+                                  const std::set<std::string>& volumes,
+                                  const std::vector<sync::VolumeFault>& failed) {
+  Pod* const pod = Find(uid, turn);
+  if (pod == nullptr) return;
+  std::set<std::string> renewed = volumes;
+  for (const sync::VolumeFault& fault : failed) renewed.erase(fault.volume);
+  for (const std::string& volume : renewed) pod->coming.erase(volume);
+  if (user_ == nullptr) return;
+  for (const sync::VolumeFault& fault : failed) {
+    if (pod->troubles.Note(fault, loop_.Now(), random_)) user_->OnVolumeNotRenewed(uid, fault);
   }
-  Run(
-      context, {"renew volumes", PodFolder(node_.root_folder, uid), pod->lane},
-      [written = std::move(filling->volumes)](reactor::DiskCalls& disk) {
-        return NoText(SetUpVolumes(disk, written));
-      },
-      [this, uid, turn, volumes = std::move(volumes), again = std::move(again),
-       tokens = std::move(filling->tokens)](const Result<std::string>& answer) mutable {
-        if (!answer) {
-          log_.Error(answer.error(), "Could not renew a volume", Uid(uid));
-          again = std::move(volumes);
-        }
-        EndRenewal(uid, turn, again, tokens);
-      });
+  for (const std::string& volume : renewed) {
+    if (pod->troubles.End(volume)) user_->OnVolumeRenewed(uid, volume);
+  }
 }
 
 void VolumeManager::EndRenewal(const PodUid& uid, uint64_t turn, const std::set<std::string>& again,
@@ -299,7 +327,7 @@ void VolumeManager::EndRenewal(const PodUid& uid, uint64_t turn, const std::set<
 
 void VolumeManager::ArmTimer(const PodUid& uid, Pod& pod) {
   loop_.Disarm(pod.timer);
-  TimePoint when = pod.renew_at;
+  TimePoint when = std::min(pod.renew_at, pod.troubles.next());
   for (const auto& [volume, due] : pod.tokens) {
     const Duration left = std::max(due - loop_.WallNow(), kTokenPauseMin);
     when = std::min(when, After(loop_.Now(), left));
@@ -312,15 +340,38 @@ void VolumeManager::OnTimer(const PodUid& uid) {
   if (found == pods_.end()) return;
   Pod& pod = found->second;
   if (pod.stage != Stage::kMounted) return;
-  if (pod.renew_at <= loop_.Now()) pod.renew_at = kNever;
+  for (const sync::VolumeFault& fault : pod.troubles.Due(loop_.Now(), random_)) {
+    user_->OnVolumeNotRenewed(uid, fault);
+  }
   std::set<std::string> due;
   for (const auto& [volume, when] : pod.tokens) {
     if (when <= loop_.WallNow()) due.insert(volume);
   }
   const bool renewing = pod.renewing || pod.in_line;
-  MarkStale(uid, pod, due);
+  if (pod.renew_at <= loop_.Now() || !due.empty()) {
+    pod.renew_at = kNever;
+    MarkStale(uid, pod, due);
+  }
   // A renewal's end arms it again.
   if (!renewing && !pod.renewing && !pod.in_line) ArmTimer(uid, pod);
+}
+
+// What failed is shared with the job, which may outlive who asked; it is read when the job has
+// ended.
+void VolumeManager::RunSetUp(const Context& context, reactor::DiskJob job,
+                             std::vector<FilledVolume> volumes,
+                             reactor::Done<std::vector<sync::VolumeFault>> done) {
+  const auto failed = std::make_shared<std::vector<sync::VolumeFault>>();
+  Run(
+      context, std::move(job),
+      [volumes = std::move(volumes), failed](reactor::DiskCalls& disk) {
+        *failed = SetUpVolumes(disk, volumes);
+        return Result<std::string>(std::string());
+      },
+      [failed, done = std::move(done)](const Result<std::string>& ended) mutable {
+        if (!ended) return done(ended.error());
+        done(std::move(*failed));
+      });
 }
 
 void VolumeManager::Run(const Context& context, reactor::DiskJob job, reactor::DiskWork work,

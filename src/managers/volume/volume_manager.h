@@ -29,6 +29,7 @@
 #include "base/random.h"
 #include "managers/volume/filling.h"
 #include "managers/volume/payload.h"
+#include "managers/volume/renewal_troubles.h"
 #include "managers/volume/volume_plan.h"
 #include "reactor/api/disk_jobs.h"
 #include "reactor/api/loop.h"
@@ -60,6 +61,9 @@ class VolumeManager final : public sync::PodMounts,
   VolumeManager(const VolumeManager&) = delete;
   VolumeManager& operator=(const VolumeManager&) = delete;
 
+  // Who hears of volumes that cannot be renewed; before the first pod.
+  void SetUser(sync::PodMountsUser& user) { user_ = &user; }
+
   // What there is for pods: the most that a tmpfs may hold, and what the downward API tells. From
   // the next job on.
   void SetAllocatable(kube::NodeAllocatable allocatable) {
@@ -67,7 +71,7 @@ class VolumeManager final : public sync::PodMounts,
   }
 
   // sync::PodMounts
-  void Mount(const Context&, const kube::PodRef&, reactor::Done<Unit>) override;
+  void Mount(const Context&, const kube::PodRef&, reactor::Done<sync::MountedVolumes>) override;
   void Changed(const kube::PodRef&) override;
   void Unmount(const Context&, const PodUid&, reactor::Done<Unit>) override;
 
@@ -98,13 +102,18 @@ class VolumeManager final : public sync::PodMounts,
     // Of the Mount or Unmount that was asked for last: answers for an earlier one find nobody.
     uint64_t turn = 0;
     Stage stage = Stage::kMounting;
+    std::set<std::string> used = {};    // the others are nobody's business
+    std::set<std::string> coming = {};  // used for the first time since the pod was mounted
     std::set<std::string> stale = {};
     bool renewing = false;
     bool in_line = false;
     Duration pause = Duration::zero();
-    TimePoint renew_at = kNever;                  // of what failed
+    TimePoint renew_at = kNever;  // of what failed
+    RenewalTroubles troubles = {};
     std::map<std::string, WallTime> tokens = {};  // by volume: when the first of them is due
     reactor::TimerId timer = {};
+    // By container and index of its volumeMount: why a part of a volume was refused, as logged.
+    std::map<std::pair<std::string, size_t>, std::string> refused_parts = {};
   };
   struct WaitingJob {
     Context context;
@@ -116,7 +125,7 @@ class VolumeManager final : public sync::PodMounts,
   Pod* Find(const PodUid& uid, uint64_t turn);
 
   void SetUp(const Context& context, const PodUid& uid, uint64_t turn, const SourceAnswers& answers,
-             reactor::Done<Unit> done);
+             reactor::Done<sync::MountedVolumes> done);
   Result<Filling> Fill(const kube::PodRef& pod, const std::set<std::string>* only,
                        const SourceAnswers& answers);
   void MarkStale(const PodUid& uid, Pod& pod, const std::set<std::string>& volumes);
@@ -124,11 +133,15 @@ class VolumeManager final : public sync::PodMounts,
   void Renew(const PodUid& uid, Pod& pod);
   void WriteFiles(const Context& context, const PodUid& uid, uint64_t turn,
                   std::set<std::string> volumes, const SourceAnswers& answers);
+  void TellOfRenewal(const PodUid& uid, uint64_t turn, const std::set<std::string>& volumes,
+                     const std::vector<sync::VolumeFault>& failed);
   void EndRenewal(const PodUid& uid, uint64_t turn, const std::set<std::string>& again,
                   const std::map<std::string, WallTime>& tokens);
   void ArmTimer(const PodUid& uid, Pod& pod);
   void OnTimer(const PodUid& uid);
 
+  void RunSetUp(const Context& context, reactor::DiskJob job, std::vector<FilledVolume> volumes,
+                reactor::Done<std::vector<sync::VolumeFault>> done);
   void Run(const Context& context, reactor::DiskJob job, reactor::DiskWork work,
            reactor::Done<std::string> done);
   void Start(WaitingJob waiting);
@@ -142,6 +155,7 @@ class VolumeManager final : public sync::PodMounts,
   reactor::DiskJobs& jobs_;
   sync::PodObjects& objects_;
   const Logger log_;
+  sync::PodMountsUser* user_ = nullptr;
   const VolumeManagerOptions options_;
   VolumeNode node_;
   std::map<PodUid, Pod> pods_;

@@ -150,11 +150,6 @@ std::string_view FolderOf(VolumeKind kind) {
   return "";
 }
 
-Error SetUpFailed(std::string_view volume, const Error& why) {
-  return {why.code(),
-          "MountVolume.SetUp failed for volume " + GoQuoted(volume) + " : " + why.message()};
-}
-
 std::string CleanPath(std::string_view path) {
   const bool absolute = path.starts_with('/');
   std::vector<std::string_view> names;
@@ -214,6 +209,20 @@ Result<VolumePlan> PlanVolume(const core::Pod& pod, const core::Volume& volume,
     if (Status planned = PlanMedium(pod, memory, node, plan); !planned) return planned.error();
   }
   return plan;
+}
+
+std::set<std::string> UsedVolumes(const core::Pod& pod) {
+  std::set<std::string> names;
+  const auto look = [&names](const auto& container) {
+    for (const auto& mount : container.volumemounts()) names.insert(mount.name());
+    for (const auto& device : container.volumedevices()) names.insert(device.name());
+  };
+  for (const auto& container : pod.spec().initcontainers()) look(container);
+  for (const auto& container : pod.spec().containers()) look(container);
+  for (const auto& container : pod.spec().ephemeralcontainers()) {
+    look(container.ephemeralcontainercommon());
+  }
+  return names;
 }
 
 std::optional<uint32_t> FsUser(const core::Pod& pod) {

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,6 +68,10 @@ constexpr bool HasContent(VolumeKind kind) {
 Result<VolumePlan> PlanVolume(const kube::core::Pod& pod, const kube::core::Volume& volume,
                               const VolumeNode& node);
 
+// The volumes that a container mounts. Nobody waits for others, as upstream: a pod may name a
+// secret that is not there.
+std::set<std::string> UsedVolumes(const kube::core::Pod& pod);
+
 // The one user that all containers run as; none if there are several, or somebody does not say.
 std::optional<uint32_t> FsUser(const kube::core::Pod& pod);
 
@@ -80,9 +85,6 @@ Result<std::vector<std::string>> NestedMountPoints(const kube::core::Pod& pod,
 std::string PodFolder(const std::string& root, const PodUid& uid);
 // "kubernetes.io~empty-dir"
 std::string_view FolderOf(VolumeKind kind);
-
-// As people are told of it: MountVolume.SetUp failed for volume "x" : ...
-Error SetUpFailed(std::string_view volume, const Error& why);
 
 // "a//b/./c/../d/" -> "a/b/d", as Go's filepath.Clean; but "" for what names nothing.
 std::string CleanPath(std::string_view path);

@@ -124,6 +124,8 @@ class PodWorker {
   void KeepLess(uint32_t per_container_max) { facts_.keep_max = per_container_max; }
   // True: something that failed may be tried again now.
   bool ObjectsChanged(TimePoint now);
+  void VolumeNotRenewed(const VolumeFault& fault, TimePoint now);
+  void VolumeRenewed(const std::string& volume, TimePoint now);
   void AllowRemoval() { facts_.removal_allowed = true; }
   void SetProbe(const std::string& container, uint32_t attempt, std::optional<ProbeResult> startup,
                 std::optional<ProbeResult> liveness);
@@ -219,6 +221,10 @@ class PodWorker {
   void TellBackOffs(const Wait& wait);
   void TellFailedKill();
   void TellHook(const HookOutcome& outcome);
+  // One event for each volume, as upstream: with the first mended, nobody wants to learn of the
+  // next.
+  void TellUnmounted(const Result<MountedVolumes>& answer);
+  void LogUnmounted(const Result<MountedVolumes>& answer, TimePoint now);
   void TellSandbox(const Error& error);
   void TellEnd();
   void TellNotes(const std::vector<PodNote>& notes);
@@ -252,6 +258,7 @@ class PodWorker {
   void EnsureImage(const EnsureImages::Item& item, TimePoint now);
   void EndCall(Call& call, const Status& answer, std::string_view reason, bool is_create,
                TimePoint now);
+  void EndMount(const Result<MountedVolumes>& answer, TimePoint now);
   void EndWork(Work& work, const Status& answer, uint32_t& failures, TimePoint now);
   void ReadFailed(const Error& error, TimePoint now);
   Context WorkContext(OpToken op, TimePoint now, Duration limit);

@@ -26,6 +26,17 @@ std::string PullSecretsOf(const kube::PodAtRest& pod) {
   return names;
 }
 
+// All of them in one, for who looks at the worker.
+Error Unmounted(const std::vector<VolumeFault>& missing) {
+  std::string names;
+  std::string causes;
+  for (const VolumeFault& fault : missing) {
+    names += (names.empty() ? "" : " ") + fault.volume;
+    causes += (causes.empty() ? "" : "; ") + fault.why.message();
+  }
+  return {missing.front().why.code(), "unmounted volumes=[" + names + "]: " + causes};
+}
+
 }  // namespace
 
 Context PodWorker::WorkContext(OpToken op, TimePoint now, Duration limit) {
@@ -120,18 +131,22 @@ Status PodWorker::Begin(const MountVolumes&, TimePoint now) {
   }
   host_.ports().resources.Mount(
       WorkContext(*op, now, kWorkLimit), pod_,
-      host_.Reply<Unit>(*op, [](PodWorker& w, const Status& answer, TimePoint then) {
-        w.EndWork(w.facts_.volumes, answer, w.mount_failures_, then);
-        if (answer) {
-          w.timeline_.mounted = then;
-          return;
-        }
-        if (std::exchange(w.objects_changed_, false)) w.facts_.volumes.retry_at = then;
-        if (!w.starts_given_up_) {
-          w.Tell("", EventType::kWarning, "FailedMount", answer.error().message());
-        }
-      }));
+      host_.Reply<MountedVolumes>(*op, [](PodWorker& w, const Result<MountedVolumes>& answer,
+                                          TimePoint then) { w.EndMount(answer, then); }));
   return Ok();
+}
+
+void PodWorker::EndMount(const Result<MountedVolumes>& answer, TimePoint now) {
+  Status mounted = ToStatus(answer);
+  if (answer && !answer->missing.empty()) mounted = Unmounted(answer->missing);
+  EndWork(facts_.volumes, mounted, mount_failures_, now);
+  LogUnmounted(answer, now);
+  if (mounted) {
+    timeline_.mounted = now;
+    return;
+  }
+  if (std::exchange(objects_changed_, false)) facts_.volumes.retry_at = now;
+  TellUnmounted(answer);
 }
 
 Status PodWorker::Begin(const RunSandbox& action, TimePoint now) {
@@ -282,6 +297,9 @@ Status PodWorker::NotCreated(const std::string& name, uint32_t attempt, const Er
   create.no_effect = true;
   if (reason == kConfigError && std::exchange(objects_changed_, false)) create.retry_at = now;
   TellFailure(name, error);
+  if (reason == kConfigError && !starts_given_up_ && error.code() != ErrorCode::kCancelled) {
+    host_.ports().waiting_log.Lacks(pod_id_, Lack::kReference, name, error.message(), now);
+  }
   return Ok();
 }
 
@@ -313,6 +331,7 @@ Status PodWorker::Create(const std::string& name, const CreateContainer& action,
     return NotCreated(name, action.attempt, Error(ErrorCode::kCancelled, "the pod ends"),
                       kConfigError, now);
   }
+  host_.ports().waiting_log.Has(pod_id_, Lack::kReference, name, now);
   const Result<OpToken> op = host_.BeginOp(*this, "create container", OpGroup::kStarts);
   if (!op) return NotCreated(name, action.attempt, op.error(), "CreateContainerError", now);
   memory_.NoteCreate(name, action.attempt, action.back_off);

@@ -1,5 +1,6 @@
 // What people are told of a pod's life, in upstream's words.
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,8 @@ std::string FieldPath(ContainerKind kind, const std::string& name) {
   }
   return "";
 }
+
+constexpr const char* kAllVolumes = "*";  // no volume has that name
 
 std::string InQuotes(const std::string& text) { return "\"" + text + "\""; }
 
@@ -66,6 +69,11 @@ std::string WhyKilled(ContainerKind kind, const ContainerEntry& entry) {
       break;
   }
   return "";
+}
+
+std::string SetUpFailed(const VolumeFault& fault) {
+  return "MountVolume.SetUp failed for volume " + GoQuoted(fault.volume) + " : " +
+         fault.why.message();
 }
 
 }  // namespace
@@ -177,6 +185,43 @@ void PodWorker::TellHook(const HookOutcome& outcome) {
   Tell("", EventType::kWarning, "LifecycleHTTPFallback",
        "request to HTTPS lifecycle hook " + outcome.answered_without_tls +
            " got HTTP response, retry with HTTP succeeded");
+}
+
+void PodWorker::TellUnmounted(const Result<MountedVolumes>& answer) {
+  if (starts_given_up_) return;
+  if (!answer) {
+    return Tell("", EventType::kWarning, "FailedMount",
+                "Unable to attach or mount volumes: " + answer.error().message());
+  }
+  for (const VolumeFault& fault : answer->missing) {
+    Tell("", EventType::kWarning, "FailedMount", SetUpFailed(fault));
+  }
+}
+
+// Upstream mounts such volumes again and again, and tells of that in the same words.
+void PodWorker::VolumeNotRenewed(const VolumeFault& fault, TimePoint now) {
+  if (state_.phase != Phase::kSyncing || starts_given_up_) return;
+  Tell("", EventType::kWarning, "FailedMount", SetUpFailed(fault));
+  host_.ports().waiting_log.Lacks(pod_id_, Lack::kRenewal, fault.volume, fault.why.message(), now);
+}
+
+void PodWorker::VolumeRenewed(const std::string& volume, TimePoint now) {
+  host_.ports().waiting_log.Has(pod_id_, Lack::kRenewal, volume, now);
+}
+
+void PodWorker::LogUnmounted(const Result<MountedVolumes>& answer, TimePoint now) {
+  if (starts_given_up_) return;
+  WaitingLog& log = host_.ports().waiting_log;
+  if (!answer) {
+    return log.Lacks(pod_id_, Lack::kVolume, kAllVolumes, answer.error().message(), now);
+  }
+  std::set<std::string> missing;
+  for (const VolumeFault& fault : answer->missing) missing.insert(fault.volume);
+  log.HasAllBut(pod_id_, Lack::kVolume, missing, now);
+  log.HasAllBut(pod_id_, Lack::kRenewal, {}, now);  // mounted anew
+  for (const VolumeFault& fault : answer->missing) {
+    log.Lacks(pod_id_, Lack::kVolume, fault.volume, fault.why.message(), now);
+  }
 }
 
 void PodWorker::TellSandbox(const Error& error) {

@@ -19,6 +19,7 @@
 #include "sync/pleg/epoch.h"
 #include "sync/pleg/observed_store.h"
 #include "sync/pleg/pod_reader.h"
+#include "sync/pod_worker/waiting_log.h"
 #include "sync/ports/events.h"
 #include "sync/ports/pod_services.h"
 #include "sync/ports/runtime.h"
@@ -33,6 +34,7 @@ struct WorkerPorts {
   reactor::Loop& loop;
   Random& random;
   const Logger& log;
+  WaitingLog& waiting_log;
   Runtime& runtime;
   EpochCounter& epochs;
   ObservedStore& store;

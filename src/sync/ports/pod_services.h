@@ -32,11 +32,23 @@ struct PreparedPod {
   std::vector<std::pair<std::string, uint32_t>> logged_attempts = {};
 };
 
+// A volume that a pod cannot have now; why is told to people as it is.
+struct VolumeFault {
+  std::string volume = {};
+  Error why;
+};
+
+// What became of a pod's volumes. Nothing is missing: its containers may be made.
+struct MountedVolumes {
+  std::vector<VolumeFault> missing = {};
+};
+
 class PodResources {
  public:
   virtual ~PodResources() = default;
   virtual void Prepare(const Context&, const kube::PodRef&, reactor::Done<PreparedPod>) = 0;
-  virtual void Mount(const Context&, const kube::PodRef&, reactor::Done<Unit>) = 0;
+  // An error is of all volumes at once: nobody knows what became of them.
+  virtual void Mount(const Context&, const kube::PodRef&, reactor::Done<MountedVolumes>) = 0;
   // The pod, whose Mount was asked for, has a newer form.
   virtual void Changed(const kube::PodRef&) {}
   // All of it is given back. Of a pod that nobody wants any more there is the identity only.

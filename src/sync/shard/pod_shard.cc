@@ -23,12 +23,14 @@ bool IsTheSame(const PodWish& held, const PodWish& wish) {
 PodShard::PodShard(const PodShardPorts& ports, const PodShardOptions& options, PodShardUser& user)
     : random_(ports.random),
       log_(ports.log),
+      waiting_log_(log_),
       options_(options),
       user_(user),
       reader_(ports.loop, ports.random, ports.runtime, ports.epochs, store_, options.reader, *this),
       ports_{.loop = ports.loop,
              .random = ports.random,
              .log = log_,
+             .waiting_log = waiting_log_,
              .runtime = ports.runtime,
              .epochs = ports.epochs,
              .store = store_,
@@ -212,6 +214,16 @@ void PodShard::AllowRemoval(const PodUid& pod) {
   StepSoon(pod);
 }
 
+void PodShard::VolumeNotRenewed(const PodUid& pod, const VolumeFault& fault) {
+  const auto found = workers_.find(pod);
+  if (found != workers_.end()) found->second.worker->VolumeNotRenewed(fault, ports_.loop.Now());
+}
+
+void PodShard::VolumeRenewed(const PodUid& pod, const std::string& volume) {
+  const auto found = workers_.find(pod);
+  if (found != workers_.end()) found->second.worker->VolumeRenewed(volume, ports_.loop.Now());
+}
+
 void PodShard::SetProbe(const PodUid& pod, const std::string& container, uint32_t attempt,
                         std::optional<ProbeResult> startup, std::optional<ProbeResult> liveness) {
   const auto found = workers_.find(pod);
@@ -392,6 +404,7 @@ void PodShard::Collect(const PodUid& pod) {
   reader_.Drop(pod);
   store_.Forget(pod, ports_.epochs.Next());
   ports_.images.Forget(pod);
+  waiting_log_.Forget(pod);
   log_.Info("Pod is gone", Pod(identity.ref), Uid(pod));
   if (next) return Begin(*next);
   user_.OnPodGone(identity);

@@ -112,6 +112,9 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   void AllowRemoval(const PodUid& pod);
   // Something that it refers to came or changed: what waited for that is tried again at once.
   void ObjectsChanged(const PodUid& pod);
+  // One of its volumes keeps what it has, for want of what it is made of; it is renewed again.
+  void VolumeNotRenewed(const PodUid& pod, const VolumeFault& fault);
+  void VolumeRenewed(const PodUid& pod, const std::string& volume);
   void SetProbe(const PodUid& pod, const std::string& container, uint32_t attempt,
                 std::optional<ProbeResult> startup, std::optional<ProbeResult> liveness);
   void SetNode(const NodeFacts& node);
@@ -192,6 +195,7 @@ class PodShard final : public WorkerHost, private PodReaderUser {
 
   Random& random_;
   const Logger log_;
+  WaitingLog waiting_log_;
   const PodShardOptions options_;
   PodShardUser& user_;
   ObservedStore store_;

@@ -78,7 +78,7 @@ has_told() { [[ $(told "$1" "$2") == *"$3"* ]]; } # POD REASON MESSAGE
 soon 10 "an image" has_told server Pulled 'image "example.org/main:1"'
 soon 10 "a container" has_told server Created "Container created"
 soon 10 "its start" has_told server Started "Container started"
-make volume 'containers: [{name: main, image: example.org/main:1}], volumes: [{name: v, persistentVolumeClaim: {claimName: none}}]'
+make volume 'containers: [{name: main, image: example.org/main:1, volumeMounts: [{name: v, mountPath: /v}]}], volumes: [{name: v, persistentVolumeClaim: {claimName: none}}]'
 soon 10 "why a pod with a claim waits" has_told volume FailedMount "persistentVolumeClaim volumes are not supported yet"
 is volume .status.phase Pending || fail "a pod whose volumes are not there is $(of volume .status.phase)"
 kubectl delete pod -n $ns volume --wait=false >/dev/null

@@ -106,9 +106,43 @@ make waits "containers: [{name: main, $image, command: [sh, -c, \"$forever\"], v
   volumes: [{name: v, secret: {secretName: later}}]"
 told() { kubectl get events -n $ns -o jsonpath='{.items[?(@.reason=="FailedMount")].message}' | grep -qF "$1"; } # TEXT
 soon 20 "a word about the secret" told 'MountVolume.SetUp failed for volume "v" : secret "later" not found'
+soon 20 "a word about it in the log" logged "Pod waits for a volume.*pod=\"$ns/waits\".*volumeName=\"v\".*later"
 kubectl create secret generic -n $ns later --from-literal=a=b >/dev/null
 soon 20 "the pod whose secret came" is waits .status.phase Running
-make claims "containers: [{name: main, $image}], volumes: [{name: v, persistentVolumeClaim: {claimName: none}}]"
+logged "Pod has the volume that it waited for.*pod=\"$ns/waits\"" || fail "nothing in the log of the end of the wait"
+make several "containers: [{name: main, $image, command: [sh, -c, \"$forever\"], volumeMounts: [{name: one, mountPath: /one}, {name: two, mountPath: /two},
+    {name: three, mountPath: /three}]}], volumes: [{name: one, secret: {secretName: none}}, {name: two, configMap: {name: none}},
+    {name: three, hostPath: {path: $work/none, type: Directory}}]"
+soon 20 "a word about the first of several" told 'MountVolume.SetUp failed for volume "one" : secret "none" not found'
+soon 20 "a word about the second" told 'MountVolume.SetUp failed for volume "two" : configmap "none" not found'
+soon 20 "a word about the third" told 'MountVolume.SetUp failed for volume "three" : hostPath type check failed'
+kubectl delete pod -n $ns several --force --grace-period 0 >/dev/null 2>&1
+
+# A part of a volume that leads out of it is refused; what the machine looks like is in the log only.
+make escapes "initContainers: [{name: init, $image, command: [sh, -c, 'ln -s / /shared/out'], volumeMounts: [{name: shared, mountPath: /shared}]}],
+  containers: [{name: main, $image, volumeMounts: [{name: shared, mountPath: /v, subPath: out/etc}]}], volumes: [{name: shared, emptyDir: {}}]"
+refused='failed to prepare subPath for volumeMount "shared" of container "main"'
+waiting=.status.containerStatuses[0].state.waiting
+soon 20 "the reason of a part that is refused" is escapes $waiting.reason CreateContainerConfigError
+is escapes $waiting.message "$refused" || fail "the status says '$(of escapes $waiting.message)'"
+failed() { kubectl get events -n $ns -o jsonpath='{.items[?(@.reason=="Failed")].message}' | grep -qF "$1"; } # TEXT
+soon 20 "an event of a part that is refused" failed "Error: $refused"
+logged "Could not prepare a sub-path.*pod=\"$ns/escapes\".*subPath=\"out/etc\"" || fail "nothing in the log of the part that was refused"
+kubectl delete pod -n $ns escapes --force --grace-period 0 >/dev/null 2>&1
+
+# What is removed while the pod runs: its files stay, and people are told.
+kubectl create configmap -n $ns goes --from-literal=k=old >/dev/null
+make keeps "containers: [{name: main, $image, command: [sh, -c, \"$forever\"], volumeMounts: [{name: v, mountPath: /v}]}],
+  volumes: [{name: v, configMap: {name: goes}}]"
+soon 40 "a pod with a configMap" is keeps .status.phase Running
+kubectl delete configmap -n $ns goes >/dev/null
+soon 20 "a word about what was removed" told 'MountVolume.SetUp failed for volume "v" : configmap "goes" not found'
+soon 20 "a word about it in the log" logged "Volume of a running pod could not be renewed.*pod=\"$ns/keeps\""
+expect keeps 'cat /v/k' old
+kubectl create configmap -n $ns goes --from-literal=k=new >/dev/null
+soon 20 "the configMap that came back" shows keeps 'cat /v/k' new
+soon 20 "the end of it in the log" logged "Volume of a running pod was renewed again.*pod=\"$ns/keeps\""
+make claims "containers: [{name: main, $image, volumeMounts: [{name: v, mountPath: /v}]}], volumes: [{name: v, persistentVolumeClaim: {claimName: none}}]"
 soon 20 "a word about what nobody can do" told 'persistentVolumeClaim volumes are not supported yet'
 
 # Killed while it mounts, again and again: nothing is mounted twice, and all pods come to run.

@@ -49,7 +49,11 @@ class PodDirectoriesTest : public testing::Test {
         [&](auto done) { directories_.Prepare({}, pod, std::move(done)); });
   }
   Status Mount(const kube::PodRef& pod) {
-    return Await<Unit>([&](auto done) { directories_.Mount({}, pod, std::move(done)); });
+    const auto mounted = Await<sync::MountedVolumes>(
+        [&](auto done) { directories_.Mount({}, pod, std::move(done)); });
+    if (!mounted) return mounted.error();
+    if (mounted->missing.empty()) return Ok();
+    return mounted->missing.front().why.With("volume", mounted->missing.front().volume);
   }
   Status Release(const std::string& uid) {
     const sync::PodIdentity pod{.ref = {"n", "p"}, .uid = PodUid(uid)};

@@ -16,18 +16,22 @@ namespace denselet::managers {
 namespace {
 
 using kube::core::ConfigMap;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
+using testing::UnorderedElementsAre;
 
 constexpr const char* kMap = R"({"volumes":[{"name":"conf","configMap":{"name":"m",
     "defaultMode":420}},{"name":"e","emptyDir":{}}],"containers":[{"name":"c","volumeMounts":[
     {"name":"conf","mountPath":"/conf"},{"name":"e","mountPath":"/e","subPath":"a/b"}]}]})";
 constexpr const char* kToken = R"({"serviceAccountName":"sa","volumes":[{"name":"t","projected":{
-    "defaultMode":420,"sources":[{"serviceAccountToken":{"path":"token"}}]}}]})";
+    "defaultMode":420,"sources":[{"serviceAccountToken":{"path":"token"}}]}}],
+    "containers":[{"name":"c","volumeMounts":[{"name":"t","mountPath":"/t"}]}]})";
 constexpr const char* kDownward = R"({"volumes":[{"name":"d","downwardAPI":{"defaultMode":420,
-    "items":[{"path":"labels","fieldRef":{"fieldPath":"metadata.labels"}}]}}]})";
+    "items":[{"path":"labels","fieldRef":{"fieldPath":"metadata.labels"}}]}}],
+    "containers":[{"name":"c","volumeMounts":[{"name":"d","mountPath":"/d"}]}]})";
 
 sync::ObjectBytes Map(const std::string& value) {
   return BytesOf<ConfigMap>(R"({"data":{"k":")" + value + R"("}})");
@@ -37,6 +41,27 @@ std::string FileOf(const std::string& kind, const std::string& path,
                    const std::string& uid = "u-1") {
   return "/agent/pods/" + uid + "/volumes/kubernetes.io~" + kind + "/" + path;
 }
+
+Status FirstFault(const Result<sync::MountedVolumes>& answer) {
+  if (!answer) return answer.error();
+  if (answer->missing.empty()) return Ok();
+  return answer->missing.front().why;
+}
+
+// What is told of renewals.
+class RenewalsForTests final : public sync::PodMountsUser {
+ public:
+  void OnVolumeNotRenewed(const PodUid& pod, const sync::VolumeFault& fault) override {
+    told_.push_back(pod.value() + " " + fault.volume + ": " + fault.why.message());
+  }
+  void OnVolumeRenewed(const PodUid& pod, const std::string& volume) override {
+    told_.push_back(pod.value() + " " + volume + " renewed");
+  }
+  std::vector<std::string> Take() { return std::exchange(told_, {}); }
+
+ private:
+  std::vector<std::string> told_;
+};
 
 class VolumeManagerTest : public testing::Test {
  protected:
@@ -62,9 +87,11 @@ class VolumeManagerTest : public testing::Test {
     EXPECT_TRUE(answer) << "no answer";
     return answer ? std::move(*answer) : Result<T>(Error(ErrorCode::kBug, "no answer"));
   }
-  Status Mount(const kube::PodRef& pod) {
-    return Await<Unit>([&](auto done) { manager_.Mount({}, pod, std::move(done)); });
+  Result<sync::MountedVolumes> MountAll(const kube::PodRef& pod) {
+    return Await<sync::MountedVolumes>(
+        [&](auto done) { manager_.Mount({}, pod, std::move(done)); });
   }
+  Status Mount(const kube::PodRef& pod) { return FirstFault(MountAll(pod)); }
   Status Unmount(const std::string& uid = "u-1") {
     return Await<Unit>([&](auto done) { manager_.Unmount({}, PodUid(uid), std::move(done)); });
   }
@@ -102,20 +129,62 @@ TEST_F(VolumeManagerTest, WhatIsMissingIsToldAndTheOthersAreMounted) {
   objects_.Set(ConfigMapKey("m"), nullptr);
   const Status mounted = Mount(RefFrom(kMap));
   ASSERT_FALSE(mounted);
-  EXPECT_EQ(mounted.error().message(),
-            "MountVolume.SetUp failed for volume \"conf\" : configmap \"m\" not found");
+  EXPECT_EQ(mounted.error().message(), "configmap \"m\" not found");
   EXPECT_EQ(disk_.Tree(FileOf("empty-dir", "e")).size(), 1u);
   objects_.Set(ConfigMapKey("m"), Map("2"));
   ASSERT_TRUE(Mount(RefFrom(kMap)));
   EXPECT_EQ(disk_.Content(FileOf("configmap", "conf/k")), "2");
 }
 
+TEST_F(VolumeManagerTest, AllThatAreMissingAreTold) {
+  objects_.Set(ConfigMapKey("m"), nullptr);
+  const auto mounted = MountAll(RefFrom(R"({"volumes":[
+      {"name":"conf","configMap":{"name":"m","defaultMode":420}},{"name":"e","emptyDir":{}},
+      {"name":"claim","persistentVolumeClaim":{"claimName":"x"}},
+      {"name":"host","hostPath":{"path":"/none","type":"Directory"}}],
+      "containers":[{"name":"c","volumeMounts":[{"name":"conf","mountPath":"/1"},
+      {"name":"claim","mountPath":"/2"},{"name":"host","mountPath":"/3"},
+      {"name":"e","mountPath":"/4"}]}]})"));
+  ASSERT_TRUE(mounted);
+  std::vector<std::string> told;
+  for (const auto& [volume, why] : mounted->missing) told.push_back(volume + ": " + why.message());
+  EXPECT_THAT(told,
+              UnorderedElementsAre("conf: configmap \"m\" not found",
+                                   "claim: persistentVolumeClaim volumes are not supported yet",
+                                   "host: hostPath type check failed: /none is not a directory"));
+}
+
 TEST_F(VolumeManagerTest, AKindThatNobodyCanDoIsRefusedByName) {
-  const Status mounted = Mount(RefFrom(R"({"volumes":[{"name":"v","csi":{"driver":"d"}}]})"));
+  const Status mounted = Mount(RefFrom(R"({"volumes":[{"name":"v","csi":{"driver":"d"}}],
+      "containers":[{"name":"c","volumeMounts":[{"name":"v","mountPath":"/v"}]}]})"));
   ASSERT_FALSE(mounted);
   EXPECT_EQ(mounted.error().code(), ErrorCode::kUnsupported);
-  EXPECT_EQ(mounted.error().message(),
-            "MountVolume.SetUp failed for volume \"v\" : csi volumes are not supported yet");
+  EXPECT_EQ(mounted.error().message(), "csi volumes are not supported yet");
+}
+
+TEST_F(VolumeManagerTest, NobodyWaitsForAVolumeThatNoContainerMounts) {
+  const std::string volumes = R"({"volumes":[{"name":"claim","csi":{"driver":"d"}},
+      {"name":"conf","configMap":{"name":"none","defaultMode":420}},{"name":"e","emptyDir":{}}],)";
+  const std::string containers = R"("containers":[{"name":"c","volumeMounts":[
+      {"name":"e","mountPath":"/e"}]}])";
+  ASSERT_TRUE(Mount(RefFrom(volumes + containers + "}", "u-1", R"("generation":1)")));
+  EXPECT_EQ(objects_.fetches(), 0u);
+  EXPECT_THAT(disk_.Tree(FileOf("configmap", "conf")), IsEmpty());
+  // Until a container is added that mounts one.
+  const kube::PodRef more =
+      RefFrom(volumes + containers + R"(,"ephemeralContainers":[{"name":"debug","volumeMounts":[
+      {"name":"conf","mountPath":"/conf"}]}]})",
+              "u-1", R"("generation":2)");
+  const auto mounts_of_debug = [&] {
+    return Await<std::vector<sync::MountSpec>>(
+        [&](auto done) { manager_.MountsOf({}, more, {.name = "debug"}, {}, std::move(done)); });
+  };
+  manager_.Changed(more);
+  EXPECT_EQ(mounts_of_debug().error().message(), "volume \"conf\" is not mounted yet");
+  objects_.Set(ConfigMapKey("none"), Map("1"));
+  RunFor(Seconds(1));
+  ASSERT_TRUE(mounts_of_debug());
+  EXPECT_EQ(disk_.Content(FileOf("configmap", "conf/k")), "1");
 }
 
 TEST_F(VolumeManagerTest, AChangedObjectIsSeenInTheVolumeAndAnotherPodsObjectIsNot) {
@@ -137,7 +206,8 @@ TEST_F(VolumeManagerTest, ManyChangesAtOnceAreFewJobs) {
 
 TEST_F(VolumeManagerTest, AnObjectThatChangesWhileItIsMountedIsNotMissed) {
   std::optional<Status> mounted;
-  manager_.Mount({}, RefFrom(kMap), [&](Status status) { mounted = std::move(status); });
+  manager_.Mount({}, RefFrom(kMap),
+                 [&](const Result<sync::MountedVolumes>& answer) { mounted = FirstFault(answer); });
   // Fetched, and the job is under way.
   while (jobs_.under_way() == 0) ASSERT_TRUE(world_.Step());
   objects_.Set(ConfigMapKey("m"), Map("2"));
@@ -155,6 +225,38 @@ TEST_F(VolumeManagerTest, ARemovedObjectLeavesItsFilesAndIsNotAskedForAgainAndAg
   objects_.Set(ConfigMapKey("m"), Map("3"));
   RunFor(Seconds(1));
   EXPECT_EQ(disk_.Content(FileOf("configmap", "conf/k")), "3");
+}
+
+TEST_F(VolumeManagerTest, ThatAnObjectWasRemovedIsToldNowAndThenUntilItIsBack) {
+  RenewalsForTests renewals;
+  manager_.SetUser(renewals);
+  ASSERT_TRUE(Mount(RefFrom(kMap)));
+  objects_.Set(ConfigMapKey("m"), nullptr);
+  RunFor(Seconds(1));
+  EXPECT_THAT(renewals.Take(), ElementsAre("u-1 conf: configmap \"m\" not found"));
+  RunFor(Minutes(10));
+  EXPECT_THAT(renewals.Take(), AllOf(SizeIs(testing::Ge(1u)), SizeIs(testing::Le(4u))));
+  RunFor(Hours(1));
+  EXPECT_THAT(renewals.Take(), AllOf(SizeIs(testing::Ge(2u)), SizeIs(testing::Le(6u))))
+      << "an event is forgotten after an hour";
+  EXPECT_LE(objects_.fetches(), 2u) << "nobody looks for it";
+  objects_.Set(ConfigMapKey("m"), Map("3"));
+  RunFor(Seconds(1));
+  EXPECT_THAT(renewals.Take(), ElementsAre("u-1 conf renewed"));
+  RunFor(Hours(2));
+  EXPECT_THAT(renewals.Take(), IsEmpty());
+}
+
+TEST_F(VolumeManagerTest, OfAPodThatGoesNothingIsTold) {
+  RenewalsForTests renewals;
+  manager_.SetUser(renewals);
+  ASSERT_TRUE(Mount(RefFrom(kMap)));
+  objects_.Set(ConfigMapKey("m"), nullptr);
+  RunFor(Seconds(1));
+  EXPECT_THAT(renewals.Take(), SizeIs(1));
+  ASSERT_TRUE(Unmount());
+  RunFor(Hours(2));
+  EXPECT_THAT(renewals.Take(), IsEmpty());
 }
 
 TEST_F(VolumeManagerTest, ARenewalThatFailsIsTriedAgainWithPauses) {
@@ -214,11 +316,30 @@ TEST_F(VolumeManagerTest, AWayOutOfAVolumeIsRefusedWithoutAWordOfTheMachine) {
   const kube::PodRef pod = RefFrom(kMap);
   ASSERT_TRUE(Mount(pod));
   disk_.PutLink(FileOf("empty-dir", "e/a"), "../../../../../..");
+  disk_.PutFolder("/b");
   const auto mounts = MountsOf(pod);
   ASSERT_FALSE(mounts);
   EXPECT_EQ(mounts.error().message(),
             "failed to prepare subPath for volumeMount \"e\" of container \"c\"");
-  EXPECT_THAT(sink_.Take(), HasSubstr("Could not prepare a sub-path"));
+  ASSERT_THAT(sink_.lines(), SizeIs(1));
+  EXPECT_THAT(sink_.Take(),
+              AllOf(HasSubstr("Could not prepare a sub-path"), HasSubstr("pod=\"n/p\""),
+                    HasSubstr("podUID=\"u-1\""), HasSubstr("containerName=\"c\""),
+                    HasSubstr("volumeMountName=\"e\""), HasSubstr("subPath=\"a/b\"")));
+  // Asked again and again, it is the same cause.
+  for (int i = 0; i < 10; ++i) ASSERT_FALSE(MountsOf(pod));
+  EXPECT_THAT(sink_.lines(), IsEmpty());
+}
+
+TEST_F(VolumeManagerTest, APartThatCannotBeMadeIsToldFromOneThatIsRefused) {
+  const kube::PodRef pod = RefFrom(kMap);
+  ASSERT_TRUE(Mount(pod));
+  disk_.PutLink(FileOf("empty-dir", "e/a"), "/elsewhere");
+  EXPECT_EQ(MountsOf(pod).error().message(),
+            "failed to create subPath directory for volumeMount \"e\" of container \"c\"");
+  disk_.Put(FileOf("empty-dir", "e/a"), "a file");
+  EXPECT_EQ(MountsOf(pod).error().message(),
+            "failed to prepare subPath for volumeMount \"e\" of container \"c\"");
 }
 
 TEST_F(VolumeManagerTest, AFileOfAVolumeCanBeRead) {
@@ -258,7 +379,8 @@ TEST_F(VolumeManagerTest, LeftoversOfAPodThatNobodyMountedGo) {
 TEST_F(VolumeManagerTest, NothingIsMountedBehindTheBackOfWhoUnmounts) {
   objects_.Hold();
   std::optional<Status> mounted;
-  manager_.Mount({}, RefFrom(kMap), [&](Status status) { mounted = std::move(status); });
+  manager_.Mount({}, RefFrom(kMap),
+                 [&](const Result<sync::MountedVolumes>& answer) { mounted = FirstFault(answer); });
   RunFor(Seconds(1));
   ASSERT_TRUE(Unmount());
   objects_.Release();
@@ -271,7 +393,8 @@ TEST_F(VolumeManagerTest, NothingIsMountedBehindTheBackOfWhoUnmounts) {
 TEST_F(VolumeManagerTest, AVolumeThatHangsHoldsItsOwnPodOnly) {
   jobs_.faults().hangs_with = "u-1";
   std::optional<Status> first;
-  manager_.Mount(For(Minutes(2)), RefFrom(kMap), [&](Status status) { first = status; });
+  manager_.Mount(For(Minutes(2)), RefFrom(kMap),
+                 [&](const Result<sync::MountedVolumes>& answer) { first = FirstFault(answer); });
   ASSERT_TRUE(Mount(RefFrom(kMap, "u-2")));
   EXPECT_FALSE(first);
   RunFor(Minutes(3));
@@ -279,7 +402,8 @@ TEST_F(VolumeManagerTest, AVolumeThatHangsHoldsItsOwnPodOnly) {
   EXPECT_EQ(first->error().code(), ErrorCode::kUnknownOutcome);
   // Asked again it waits behind the one that hangs: the two never run at once.
   std::optional<Status> again;
-  manager_.Mount(For(Hours(1)), RefFrom(kMap), [&](Status status) { again = status; });
+  manager_.Mount(For(Hours(1)), RefFrom(kMap),
+                 [&](const Result<sync::MountedVolumes>& answer) { again = FirstFault(answer); });
   RunFor(Minutes(1));
   EXPECT_FALSE(again);
   jobs_.LetGo();
@@ -296,8 +420,8 @@ TEST_F(VolumeManagerTest, JobsBeyondTheBoundWaitInLine) {
   for (int i = 0; i < 20; ++i) {
     const std::string uid = "n-" + std::to_string(i);
     disk_.PutFolder("/agent/pods/" + uid);
-    narrow.Mount({}, RefFrom(kMap, uid), [&mounted](const Status& status) {
-      if (status) ++mounted;
+    narrow.Mount({}, RefFrom(kMap, uid), [&mounted](const Result<sync::MountedVolumes>& answer) {
+      if (FirstFault(answer)) ++mounted;
     });
   }
   while (narrow.jobs_waiting() == 0) ASSERT_TRUE(world_.Step());
@@ -313,9 +437,9 @@ TEST_F(VolumeManagerTest, TheNextAgentFindsWhatIsMountedAndRenewsTheRest) {
   objects_.set_token("new", Hours(1));
   VolumeManager next(world_.loop(0), world_.random(), jobs_, objects_, Logger(log_),
                      {.node = {.root_folder = "/agent"}});
-  const Status mounted =
-      Await<Unit>([&](auto done) { next.Mount({}, RefFrom(kToken, "u-2"), std::move(done)); });
-  ASSERT_TRUE(mounted);
+  const auto mounted = Await<sync::MountedVolumes>(
+      [&](auto done) { next.Mount({}, RefFrom(kToken, "u-2"), std::move(done)); });
+  ASSERT_TRUE(FirstFault(mounted));
   EXPECT_EQ(disk_.mounts(), mounts);
   EXPECT_EQ(disk_.Content(FileOf("projected", "t/token", "u-2")), "new");
 }

@@ -30,7 +30,8 @@ constexpr const char* kSpec = R"({"serviceAccountName":"sa","securityContext":{"
         {"downwardAPI":{"items":[{"path":"labels","fieldRef":{"fieldPath":"metadata.labels"}}]}}
       ]}}],
     "containers":[{"name":"c","volumeMounts":[{"name":"disk","mountPath":"/d","subPath":"a/b"},
-      {"name":"conf","mountPath":"/k","subPath":"k"},{"name":"proj","mountPath":"/p"}]}]})";
+      {"name":"conf","mountPath":"/k","subPath":"k"},{"name":"proj","mountPath":"/p"},
+      {"name":"mem","mountPath":"/m"}]}]})";
 
 // What a worker does: asks until it is done, and again after a while.
 class Story {
@@ -206,7 +207,9 @@ class Story {
     disk_.PutFolder("/agent/pods/" + Uid(i) + "/plugins");
     const kube::PodRef pod = Pod(i);
     manager_->Mount(
-        context, pod, [this, context, pod, answered, life = life_](const Status& mounted) {
+        context, pod,
+        [this, context, pod, answered, life = life_](const Result<sync::MountedVolumes>& answer) {
+          const bool mounted = answer && answer->missing.empty();
           if (life != life_) return;
           if (!mounted) return answered(false, true);
           manager_->MountsOf(context, pod, {.name = "c"}, {},

@@ -65,6 +65,12 @@ class CoreEventsTest : public testing::Test, public CoreAgentUser {
     pod_ = pod.Object();
     Tell();
   }
+  // Lines with this text.
+  size_t Logged(const std::string& text) const {
+    return static_cast<size_t>(std::ranges::count_if(sink_.lines(), [&](const auto& line) {
+      return line.text.find(text) != std::string::npos;
+    }));
+  }
   void Delete() {
     pod_.mutable_metadata()->mutable_deletiontimestamp()->set_seconds(1'764'000'000);
     pod_.mutable_metadata()->set_deletiongraceperiodseconds(
@@ -215,6 +221,68 @@ TEST_F(CoreEventsTest, AStartThatIsGivenUpHasNotFailed) {
   for (const char* reason : {"Failed", "FailedMount", "FailedCreatePodSandBox"}) {
     EXPECT_EQ(Told(reason), Lines{}) << reason;
   }
+}
+
+TEST_F(CoreEventsTest, EachVolumeThatCannotBeMountedIsTold) {
+  Add("app");
+  leaves_.missing_volumes()[PodUid("u1")] = {
+      {"conf", Error(ErrorCode::kNotFound, "configmap \"m\" not found")},
+      {"host", Error(ErrorCode::kInvalid, "hostPath type check failed: /x is not a directory")}};
+  Tell();
+  Run(Milliseconds(900));
+  EXPECT_EQ(
+      Told("FailedMount"),
+      (Lines{": MountVolume.SetUp failed for volume \"conf\" : configmap \"m\" not found",
+             ": MountVolume.SetUp failed for volume \"host\" : hostPath type check failed: /x "
+             "is not a directory"}));
+  leaves_.missing_volumes().clear();
+  Run(Minutes(1));
+  EXPECT_EQ(Told("Started").size(), 1u);
+}
+
+TEST_F(CoreEventsTest, TheLogSaysWhoWaitsForWhatAndWhenThatIsOver) {
+  Add("app");
+  leaves_.missing_volumes()[PodUid("u1")] = {
+      {"conf", Error(ErrorCode::kNotFound, "configmap \"m\" not found")}};
+  leaves_.missing().insert(PodUid("u1"));
+  Tell();
+  Run(Minutes(10));
+  EXPECT_EQ(Logged("Pod waits for a volume"), 1u);
+  leaves_.missing_volumes().clear();
+  Run(Minutes(10));
+  EXPECT_EQ(Logged("Pod has the volume that it waited for"), 1u);
+  EXPECT_EQ(Logged("Container waits for what it refers to"), 1u);
+  leaves_.missing().clear();
+  Run(Minutes(10));
+  EXPECT_EQ(Logged("Container has what it waited for"), 1u);
+  EXPECT_EQ(Logged("Pod waits for a volume"), 1u);
+}
+
+TEST_F(CoreEventsTest, AVolumeThatKeepsItsOldContentIsToldAndItsPodRunsOn) {
+  Add("app");
+  Tell();
+  Run(Seconds(5));
+  const auto tell = [&] {
+    agent_->OnOwner(PodUid("u1"), [](sync::PodShard& shard) {
+      shard.VolumeNotRenewed(PodUid("u1"),
+                             {"conf", Error(ErrorCode::kNotFound, "configmap \"m\" not found")});
+    });
+    Run(Seconds(1));
+  };
+  tell();
+  tell();
+  EXPECT_EQ(Told("FailedMount"),
+            Lines(2, ": MountVolume.SetUp failed for volume \"conf\" : configmap \"m\" not found"));
+  EXPECT_EQ(Logged("Volume of a running pod could not be renewed"), 1u);
+  EXPECT_TRUE(Runs("app"));
+  agent_->OnOwner(PodUid("u1"),
+                  [](sync::PodShard& shard) { shard.VolumeRenewed(PodUid("u1"), "conf"); });
+  Run(Seconds(1));
+  EXPECT_EQ(Logged("Volume of a running pod was renewed again"), 1u);
+  Delete();
+  Run(Seconds(1));
+  tell();
+  EXPECT_EQ(Told("FailedMount").size(), 2u) << "a pod that ends";
 }
 
 TEST_F(CoreEventsTest, AHookThatTheGraceCutsOffHasNotFailed) {

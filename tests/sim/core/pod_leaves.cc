@@ -134,10 +134,20 @@ void PodLeaves::OfShard::Prepare(const Context& context, const kube::PodRef& pod
 }
 
 void PodLeaves::OfShard::Mount(const Context& context, const kube::PodRef& pod,
-                               reactor::Done<Unit> done) {
+                               reactor::Done<sync::MountedVolumes> done) {
+  const PodUid uid = UidOf(pod);
+  const auto found = leaves_.missing_volumes_.find(uid);
+  const bool all = found == leaves_.missing_volumes_.end();
   Begin(
-      context, UidOf(pod), [this, uid = UidOf(pod)] { leaves_.mounted_.insert(uid); },
-      std::move(done));
+      context, uid,
+      [this, uid, all] {
+        if (all) leaves_.mounted_.insert(uid);
+      },
+      [mounted = sync::MountedVolumes{all ? std::vector<sync::VolumeFault>() : found->second},
+       done = std::move(done)](const Status& answer) mutable {
+        if (!answer) return done(answer.error());
+        done(std::move(mounted));
+      });
 }
 
 void PodLeaves::OfShard::Release(const Context& context, const sync::PodIdentity& pod,

@@ -52,6 +52,8 @@ class PodLeaves {
   std::vector<std::string> kept() const;
   // What this pod's containers refer to is missing, until it is taken out of here.
   std::set<PodUid>& missing() { return missing_; }
+  // These volumes of the pod cannot be mounted, until they are taken out of here.
+  std::map<PodUid, std::vector<sync::VolumeFault>>& missing_volumes() { return missing_volumes_; }
   bool HasData(const PodUid& pod) const;
   bool HasLogs(const sync::PodIdentity& pod) const;
   // Pods whose specifications show a bug of ours.
@@ -70,7 +72,7 @@ class PodLeaves {
     ~OfShard() override;
 
     void Prepare(const Context&, const kube::PodRef&, reactor::Done<sync::PreparedPod>) override;
-    void Mount(const Context&, const kube::PodRef&, reactor::Done<Unit>) override;
+    void Mount(const Context&, const kube::PodRef&, reactor::Done<sync::MountedVolumes>) override;
     void Release(const Context&, const sync::PodIdentity&, reactor::Done<Unit>) override;
     void RemoveContainerLogs(const Context&, const sync::PodIdentity&, const std::string& container,
                              uint32_t attempt, reactor::Done<Unit>) override;
@@ -119,6 +121,7 @@ class PodLeaves {
   std::set<PodUid> mounted_;
   std::set<PodUid> poison_;
   std::set<PodUid> missing_;
+  std::map<PodUid, std::vector<sync::VolumeFault>> missing_volumes_;
   uint64_t hooks_run_ = 0;
   std::function<void(Fault, const PodUid&)> on_fault_;
 };
