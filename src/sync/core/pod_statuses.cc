@@ -45,7 +45,8 @@ bool Runs(const ObservedPod& seen) {
   });
 }
 
-// A post-start hook runs, or has failed, and its container has not stopped yet.
+// A post-start hook runs, or has failed, and its container has not stopped yet. A hook may outlive
+// its container: then nobody waits for it.
 bool HookHolds(const PodWorker& worker) {
   const LedgerView& ledger = worker.ledger().view();
   const auto has_hook = [](const ContainerEntry& entry) {
@@ -55,9 +56,14 @@ bool HookHolds(const PodWorker& worker) {
   const ObservedPod seen = SeenPod(worker.Observe(), ledger);
   return std::ranges::any_of(ledger.containers, [&](const ContainerEntry& entry) {
     if (!has_hook(entry)) return false;
+    const bool followed = std::ranges::any_of(seen.containers, [&](const ObservedContainer& c) {
+      return c.name == entry.name && c.attempt > entry.attempt;
+    });
+    if (followed) return false;
     const auto found = std::ranges::find(seen.containers, entry.id, &ObservedContainer::id);
-    const bool runs = found != seen.containers.end() && found->state == ContainerState::kRunning;
-    return entry.post_start.in_flight() || runs;
+    if (found == seen.containers.end()) return entry.post_start.in_flight();
+    return found->state == ContainerState::kRunning ||
+           (entry.post_start.in_flight() && found->state != ContainerState::kExited);
   });
 }
 
