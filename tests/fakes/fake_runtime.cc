@@ -75,7 +75,10 @@ void FakeRuntime::Begin(const Context& context, Kind kind, Effect<T> effect,
   const bool mutates = kind.mutates;
   auto call = std::make_unique<Call<T>>();
   call->done = std::move(done);
-  if (kind.sent) kind.pod = kind.sent->pod;
+  if (kind.sent) {
+    kind.pod = kind.sent->pod;
+    kind.sent->agent = host_.model().agent();
+  }
   call->kind = kind;
   // Nobody will ever ask for the answer.
   if (!host_.CountCall()) {

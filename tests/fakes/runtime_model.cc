@@ -129,7 +129,7 @@ bool RuntimeModel::Reserve(const SentRequest& create) {
       return false;
     }
   }
-  return reserved_.emplace(Key{pod, name, attempt}, Reserved{agent_, create.sandbox}).second;
+  return reserved_.emplace(Key{pod, name, attempt}, Reserved{create.agent, create.sandbox}).second;
 }
 
 void RuntimeModel::Release(const SentRequest& create) {

@@ -53,6 +53,7 @@ struct SentRequest {
   uint32_t attempt = 0;
   Duration grace = {};
   SandboxId sandbox = {};  // that a container is to be made in
+  uint64_t agent = 0;      // that asked
 };
 
 class RuntimeModel {
