@@ -5,6 +5,7 @@
 
 #include "kube/api/codec/json_same.h"
 #include "kube/api/types.h"
+#include "kube/api/validation/pod_parts.h"
 
 namespace denselet::managers {
 namespace {
@@ -58,6 +59,10 @@ void ForceNotReady(const core::Pod& shown, WallTime now, core::PodStatus& merged
     if (generation != 0) condition->set_observedgeneration(generation);
     SetTransition(*condition, shown.status(), now);
   }
+}
+
+bool IsMirror(const core::Pod& shown) {
+  return shown.metadata().annotations().contains(std::string(kube::kMirrorAnnotation));
 }
 
 bool TellsAnEnd(const core::ContainerStatus& container) {
@@ -152,11 +157,12 @@ core::PodStatus MergeStatus(const core::Pod& shown, const core::PodStatus& ours,
     merged.set_reason(before.reason());
     merged.set_message(before.message());
   }
-  // The server does not take a smaller number, nor a pod that has ended back to life.
   if (before.observedgeneration() > merged.observedgeneration()) {
     merged.set_observedgeneration(before.observedgeneration());
   }
-  if (IsTerminalPhase(before.phase())) merged.set_phase(before.phase());
+  // What has ended does not come back to life. But a mirror may show how its static pod ended in
+  // the life before this one: that pod may come back before its mirror is gone.
+  if (IsTerminalPhase(before.phase()) && !IsMirror(shown)) merged.set_phase(before.phase());
   // A pod begins once: a late word of an agent before us may have told when.
   if (before.has_starttime()) *merged.mutable_starttime() = before.starttime();
   if (IsTerminalPhase(merged.phase())) ForceNotReady(shown, now, merged);

@@ -246,6 +246,14 @@ Result<std::string> PodStatuses::Build(const PodWorker& worker, const Kept& kept
   }
   const ObservedPod seen = SeenPod(worker.Observe(), worker.ledger().view());
   if (kept.taken_over && !Runs(seen)) return kube::EncodeWire(pod.status());
+  // An agent before us was told that a static pod had ended, and begun anew under its uid; the
+  // mirror does not show that yet.
+  if (has_before && worker.wish()->hot().IsStatic() && Runs(seen) &&
+      worker.state().phase == Phase::kSyncing && IsTerminalPhase(before.phase())) {
+    const kube::meta::Time began = before.starttime();
+    before.Clear();
+    *before.mutable_starttime() = began;
+  }
   const std::vector<ContainerWaiting> waiting = worker.Waiting(loop_.Now());
   const std::vector<ProbedContainer> probes = ProbesOf(worker, seen);
   const Phase phase = worker.state().phase;
