@@ -85,6 +85,33 @@ void KeepTold(const Containers& before, Containers& merged) {
   }
 }
 
+bool SurelyDiffers(const Containers& a, const Containers& b) {
+  return !std::ranges::equal(
+      a, b, [](const core::ContainerStatus& x, const core::ContainerStatus& y) {
+        return x.name() == y.name() && x.ready() == y.ready() &&
+               x.containerid() == y.containerid() && x.restartcount() == y.restartcount() &&
+               x.state().has_running() == y.state().has_running() &&
+               x.state().waiting().reason() == y.state().waiting().reason();
+      });
+}
+
+// What changes most, looked at before anything is written to be compared.
+bool SurelyDiffers(const core::PodStatus& a, const core::PodStatus& b) {
+  if (a.phase() != b.phase() || a.reason() != b.reason() || a.message() != b.message() ||
+      a.conditions_size() != b.conditions_size()) {
+    return true;
+  }
+  for (const core::PodCondition& condition : a.conditions()) {
+    const core::PodCondition* const other = Find(b, condition.type());
+    if (!other || other->status() != condition.status() || other->reason() != condition.reason()) {
+      return true;
+    }
+  }
+  return SurelyDiffers(a.initcontainerstatuses(), b.initcontainerstatuses()) ||
+         SurelyDiffers(a.containerstatuses(), b.containerstatuses()) ||
+         SurelyDiffers(a.ephemeralcontainerstatuses(), b.ephemeralcontainerstatuses());
+}
+
 core::PodStatus Sorted(const core::PodStatus& status) {
   core::PodStatus sorted = status;
   std::stable_sort(sorted.mutable_conditions()->pointer_begin(),
@@ -170,6 +197,7 @@ core::PodStatus MergeStatus(const core::Pod& shown, const core::PodStatus& ours,
 }
 
 bool SameStatus(const core::PodStatus& a, const core::PodStatus& b) {
+  if (SurelyDiffers(a, b)) return false;
   // To JSON, and so to a patch, a zero and nothing are the same.
   if (kube::SameJson(a, b)) return true;
   const bool same_order = std::ranges::equal(a.conditions(), b.conditions(), {},
