@@ -1,6 +1,7 @@
 #include "sync/core/pod_statuses.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "kube/api/codec/codec.h"
@@ -79,14 +80,36 @@ std::string GoingOnFrom(const core::PodStatus& shown, const std::string& ours, F
 
 }  // namespace
 
+class PodStatuses::ParsedPods {
+ public:
+  struct Place {
+    PodUid uid = {};
+    kube::PodRef ref = {};  // that `pod` was read from
+    core::Pod pod = {};
+    std::string wire = {};  // of `status`
+    core::PodStatus status = {};
+  };
+
+  Place& Of(const PodUid& uid) {
+    for (Place& place : places_) {
+      if (place.uid == uid) return place;
+    }
+    Place& place = places_[next_++ % kPlaces];
+    place.uid = uid;
+    place.ref = {};
+    place.wire.clear();
+    return place;
+  }
+
+ private:
+  static constexpr size_t kPlaces = 16;
+  std::array<Place, kPlaces> places_ = {};
+  size_t next_ = 0;
+};
+
 PodStatuses::PodStatuses(reactor::Loop& loop, const Logger& log, PodShard& pods,
                          PodStatusSink& sink)
-    : loop_(loop),
-      log_(log),
-      pods_(pods),
-      sink_(sink),
-      scratch_(std::make_unique<core::Pod>()),
-      scratch_before_(std::make_unique<core::PodStatus>()) {}
+    : loop_(loop), log_(log), pods_(pods), sink_(sink), parsed_(std::make_unique<ParsedPods>()) {}
 
 PodStatuses::~PodStatuses() { *alive_ = false; }
 
@@ -234,11 +257,20 @@ void PodStatuses::Tell(Kept& kept) {
 
 Result<std::string> PodStatuses::Build(const PodWorker& worker, const Kept& kept,
                                        Finished finished) const {
-  core::Pod& pod = *scratch_;
-  if (const Status read = worker.wish()->ParseInto(pod); !read) return read.error();
-  core::PodStatus& before = *scratch_before_;
+  ParsedPods::Place& place = parsed_->Of(worker.pod().uid);
+  core::Pod& pod = place.pod;
+  if (place.ref != worker.wish()) {
+    place.ref = {};
+    if (const Status read = worker.wish()->ParseInto(pod); !read) return read.error();
+    place.ref = worker.wish();
+  }
+  core::PodStatus& before = place.status;
   const bool has_before = !kept.status.empty() && !faults_.forget_before;
-  if (has_before && !before.ParseFromString(kept.status)) return NotAStatus();
+  if (has_before && kept.status != place.wire) {
+    place.wire.clear();
+    if (!before.ParseFromString(kept.status)) return NotAStatus();
+    place.wire = kept.status;
+  }
   const WallTime now = loop_.WallNow();
   if (worker.rejected()) {
     return kube::EncodeWire(
@@ -251,13 +283,14 @@ Result<std::string> PodStatuses::Build(const PodWorker& worker, const Kept& kept
   if (has_before && worker.wish()->hot().IsStatic() && Runs(seen) &&
       worker.state().phase == Phase::kSyncing && IsTerminalPhase(before.phase())) {
     const kube::meta::Time began = before.starttime();
+    place.wire.clear();
     before.Clear();
     *before.mutable_starttime() = began;
   }
   const std::vector<ContainerWaiting> waiting = worker.Waiting(loop_.Now());
   const std::vector<ProbedContainer> probes = ProbesOf(worker, seen);
   const Phase phase = worker.state().phase;
-  const Result<core::PodStatus> status =
+  Result<core::PodStatus> status =
       BuildPodStatus({.pod = pod,
                       .plan = worker.plan(),
                       .before = has_before ? &before : nullptr,
@@ -271,7 +304,11 @@ Result<std::string> PodStatuses::Build(const PodWorker& worker, const Kept& kept
                       .finished = finished,
                       .now = now});
   if (!status) return status.error();
-  return kube::EncodeWire(*status);
+  std::string wire = kube::EncodeWire(*status);
+  place.wire.clear();
+  place.status = std::move(*status);
+  place.wire = wire;
+  return wire;
 }
 
 void PodStatuses::OnStatusSettled(const PodUid& pod, uint64_t version) {
