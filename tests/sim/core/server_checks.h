@@ -22,7 +22,9 @@ class ServerChecks final : public CoreWatcher {
   // CoreWatcher
   void OnRequest(const fakes::SentRequest&) override {}
   void OnPodChanged(const sync::PodWorker& worker) override;
-  void OnPodGone(const PodUid& pod) override {
+  void OnPodGone(const PodUid& pod) override { removed_.insert(pod); }
+  // Comes after all that was told of the life that is over, unlike the word that the pod is gone.
+  void OnStatusForgotten(const PodUid& pod) override {
     ended_.insert(pod);
     removed_.erase(pod);
   }
