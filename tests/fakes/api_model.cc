@@ -88,14 +88,15 @@ std::optional<ModelAnswer> ApiModel::Fault() {
 
 // ---- history
 
-void ApiModel::Record(Change change) {
+void ApiModel::Record(Change change, Stored last) {
   history_.push_back(std::move(change));
+  last_ = std::move(last);
   for (auto& [id, changed] : subscriptions_) changed();
 }
 
 ApiModel::LastChange ApiModel::last_change() const {
   const Change& last = history_.back();
-  return {last.key.first, last.key.second, last.after, last.deleted};
+  return {last.key.first, last.key.second, last_, last.deleted};
 }
 
 uint64_t ApiModel::Subscribe(UniqueFunction<void()> changed) {
@@ -108,13 +109,13 @@ void ApiModel::Compact(uint64_t version) {
   while (!history_.empty() && history_.front().version <= compacted_) history_.pop_front();
 }
 
-std::map<ObjectRef, ApiModel::Stored> ApiModel::StateAt(const kube::Resource& resource,
-                                                        uint64_t version) const {
+std::map<ObjectRef, ApiModel::Wire> ApiModel::StateAt(const kube::Resource& resource,
+                                                      uint64_t version) const {
   const std::string name = QualifiedName(resource);
-  std::map<ObjectRef, Stored> state;
+  std::map<ObjectRef, Wire> state;
   for (auto entry = objects_.lower_bound({name, {}});
        entry != objects_.end() && entry->first.first == name; ++entry) {
-    state.emplace(entry->first.second, entry->second);
+    state.emplace(entry->first.second, entry->second->wire);
   }
   for (auto change = history_.rbegin(); change != history_.rend(); ++change) {
     if (change->version <= version) break;
@@ -136,16 +137,16 @@ ApiModel::Stored ApiModel::FindStored(const kube::Resource& resource,
 
 std::string ApiModel::Find(const kube::Resource& resource, const ObjectRef& object) const {
   const Stored found = FindStored(resource, object);
-  return found == nullptr ? std::string() : found->wire;
+  return found == nullptr ? std::string() : *found->wire;
 }
 
 std::map<ObjectRef, std::string> ApiModel::Versions(const ListQuery& query) const {
   const Result<FieldSelector> selector = FieldSelector::Parse(query.resource, query.field_selector);
   CHECK(bool(selector));
   std::map<ObjectRef, std::string> versions;
-  for (const auto& [object, stored] : StateAt(query.resource, version_)) {
-    if (!IsIn(object, query.ns) || !selector->Matches(stored->wire)) continue;
-    versions.emplace(object, std::string(kube::ReadMeta(stored->wire)->resource_version));
+  for (const auto& [object, wire] : StateAt(query.resource, version_)) {
+    if (!IsIn(object, query.ns) || !selector->Matches(*wire)) continue;
+    versions.emplace(object, std::string(kube::ReadMeta(*wire)->resource_version));
   }
   return versions;
 }
@@ -190,14 +191,14 @@ ModelList ApiModel::List(const ListQuery& query) {
   // What comes out of the server's cache comes whole.
   const size_t limit = query.resource_version.empty() ? query.limit : 0;
   ObjectRef last;
-  for (auto& [object, stored] : StateAt(query.resource, list.version)) {
+  for (auto& [object, wire] : StateAt(query.resource, list.version)) {
     if (!query.continue_token.empty() && object <= from.last) continue;
-    if (!IsIn(object, query.ns) || !selector->Matches(stored->wire)) continue;
+    if (!IsIn(object, query.ns) || !selector->Matches(*wire)) continue;
     if (limit > 0 && list.items.size() == limit) {
       list.continue_token = ContinueToken{list.version, last}.ToString();
       break;
     }
-    list.items.push_back(stored->wire);
+    list.items.push_back(*wire);
     last = object;
   }
   return list;
@@ -228,11 +229,11 @@ ModelAnswer ApiModel::Watch(const ListQuery& query, ModelWatch& watch) {
            .over = false};
   if (*wanted != 0 && !query.send_initial_events) return {};
   watch.position = version_;
-  for (const auto& [object, stored] : StateAt(query.resource, version_)) {
-    if (!IsIn(object, query.ns) || !watch.selector.Matches(stored->wire)) {
+  for (const auto& [object, wire] : StateAt(query.resource, version_)) {
+    if (!IsIn(object, query.ns) || !watch.selector.Matches(*wire)) {
       continue;
     }
-    watch.first.push_back({WatchEventType::kAdded, query.resource.Type(), stored->wire});
+    watch.first.push_back({WatchEventType::kAdded, query.resource.Type(), *wire});
   }
   if (query.send_initial_events && query.allow_bookmarks) {
     ModelEvent end = Bookmark(watch);
@@ -255,15 +256,15 @@ std::optional<ModelEvent> ApiModel::ToEvent(const Change& change, const ModelWat
   const ListQuery& query = watch.query;
   if (change.key.first != QualifiedName(query.resource)) return std::nullopt;
   if (!IsIn(change.key.second, query.ns)) return std::nullopt;
-  const bool did = change.before != nullptr && watch.selector.Matches(change.before->wire);
-  const bool does = !change.deleted && watch.selector.Matches(change.after->wire);
+  const bool did = change.before != nullptr && watch.selector.Matches(*change.before);
+  const bool does = !change.deleted && watch.selector.Matches(*change.after);
   if (!did && !does) return std::nullopt;
   if (does) {
     return ModelEvent{did ? WatchEventType::kModified : WatchEventType::kAdded,
-                      query.resource.Type(), change.after->wire};
+                      query.resource.Type(), *change.after};
   }
   // As it was when it last matched, with the version at which that ended.
-  AnyObject last = change.before->object;
+  AnyObject last = MustParse(query.resource, *change.before);
   last.meta().set_resourceversion(std::to_string(change.version));
   return ModelEvent{WatchEventType::kDeleted, query.resource.Type(), last.Wire()};
 }

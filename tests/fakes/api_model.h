@@ -133,13 +133,14 @@ class ApiModel {
  private:
   using Key = std::pair<std::string, ObjectRef>;  // the resource's qualified name first
 
-  // One version of an object. Shared: it is now, and in the history before and after.
+  // The newest version of an object. Shared with who was told of it.
   using Stored = std::shared_ptr<const StoredObject>;
+  using Wire = std::shared_ptr<const std::string>;
 
   struct Change {
     uint64_t version = 0;
     Key key;
-    Stored before, after;  // before is null: it was created
+    Wire before, after;    // before is null: it was created
     bool deleted = false;  // then `after` is its last state, with this version
   };
 
@@ -161,15 +162,16 @@ class ApiModel {
   std::string Store(const Key& key, AnyObject object);
   std::string Erase(const Key& key, AnyObject object);
   Stored NextVersion(AnyObject object);
-  void Record(Change change);
+  void Record(Change change, Stored last);
 
   // All objects of the resource as they were.
-  std::map<ObjectRef, Stored> StateAt(const kube::Resource& resource, uint64_t version) const;
+  std::map<ObjectRef, Wire> StateAt(const kube::Resource& resource, uint64_t version) const;
   std::optional<ModelEvent> ToEvent(const Change& change, const ModelWatch& watch) const;
   std::string NextUid();
 
   std::map<Key, Stored> objects_;
   std::deque<Change> history_;  // by version; those after compacted_
+  Stored last_;                 // of the last change
   uint64_t version_;
   uint64_t compacted_;
   uint64_t uids_ = 0;

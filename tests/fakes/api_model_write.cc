@@ -131,28 +131,29 @@ std::string ApiModel::NextUid() {
 
 ApiModel::Stored ApiModel::NextVersion(AnyObject object) {
   object.meta().set_resourceversion(std::to_string(++version_));
-  std::string wire = object.Wire();
+  auto wire = std::make_shared<const std::string>(object.Wire());
   return std::make_shared<const StoredObject>(StoredObject{std::move(object), std::move(wire)});
 }
 
 std::string ApiModel::Store(const Key& key, AnyObject object) {
   const Stored stored = NextVersion(std::move(object));
-  Record({version_, key, std::exchange(objects_[key], stored), stored, false});
-  return stored->wire;
+  const Stored before = std::exchange(objects_[key], stored);
+  Record({version_, key, before == nullptr ? nullptr : before->wire, stored->wire, false}, stored);
+  return *stored->wire;
 }
 
 std::string ApiModel::Erase(const Key& key, AnyObject object) {
   const Stored last = NextVersion(std::move(object));
-  Change change{version_, key, std::move(objects_[key]), last, true};
+  Change change{version_, key, objects_[key]->wire, last->wire, true};
   objects_.erase(key);
-  Record(std::move(change));
-  return last->wire;
+  Record(std::move(change), last);
+  return *last->wire;
 }
 
 ModelAnswer ApiModel::Get(const ApiRequest& request) {
   const Stored found = FindStored(request.resource, request.object);
   if (found == nullptr) return NotFound(request.resource, request.object.name);
-  return Answer(request.resource, found->wire);
+  return Answer(request.resource, *found->wire);
 }
 
 ModelAnswer ApiModel::Create(const ApiRequest& request, WallTime now) {
@@ -244,7 +245,7 @@ ModelAnswer ApiModel::Patch(const ApiRequest& request, WallTime) {
   const Stored present = FindStored(request.resource, request.object);
   if (present == nullptr) return NotFound(request.resource, request.object.name);
   const auto patched =
-      kube::ApplyStrategicPatchToWire(present->wire, request.body, *SchemaOf(request.resource));
+      kube::ApplyStrategicPatchToWire(*present->wire, request.body, *SchemaOf(request.resource));
   if (!patched) return BadRequest(patched.error().message());
   return Replace(request, *present, *AnyObject::Parse(request.resource, *patched));
 }
@@ -281,7 +282,7 @@ ModelAnswer ApiModel::Replace(const ApiRequest& request, const StoredObject& the
       wanted.meta().deletiongraceperiodseconds() == 0) {
     return Answer(resource, Erase(key, std::move(wanted)));
   }
-  if (wanted.Wire() == there.wire) return Answer(resource, there.wire);
+  if (wanted.Wire() == *there.wire) return Answer(resource, *there.wire);
   return Answer(resource, Store(key, std::move(wanted)));
 }
 
@@ -306,8 +307,8 @@ ModelAnswer ApiModel::Delete(const ApiRequest& request, WallTime now) {
     // It may only become shorter, and not by who does not say how long.
     const int64_t granted = meta.deletiongraceperiodseconds();
     if (granted > 0 && (!request.grace_seconds || grace >= granted))
-      return Answer(resource, present->wire);
-    if (held && granted == 0) return Answer(resource, present->wire);
+      return Answer(resource, *present->wire);
+    if (held && granted == 0) return Answer(resource, *present->wire);
     if (grace > 0 || held) {
       meta.mutable_deletiontimestamp()->set_seconds(
           std::max(meta.deletiontimestamp().seconds() - granted + grace, ToTimestamp(now).seconds));
@@ -352,7 +353,7 @@ bool ApiModel::Edit(const Resource& resource, const ObjectRef& object,
   if (present == nullptr) return false;
   AnyObject edited = present->object;
   edit(edited);
-  if (edited.Wire() != present->wire) Store({QualifiedName(resource), object}, std::move(edited));
+  if (edited.Wire() != *present->wire) Store({QualifiedName(resource), object}, std::move(edited));
   return true;
 }
 

@@ -57,7 +57,7 @@ class AnyObject {
 // One version of an object, parsed and as bytes.
 struct StoredObject {
   AnyObject object;
-  std::string wire;
+  std::shared_ptr<const std::string> wire;  // shared with the history, which has nothing else of it
 };
 
 }  // namespace denselet::fakes

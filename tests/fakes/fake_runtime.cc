@@ -75,7 +75,10 @@ void FakeRuntime::Begin(const Context& context, Kind kind, Effect<T> effect,
   const bool mutates = kind.mutates;
   auto call = std::make_unique<Call<T>>();
   call->done = std::move(done);
-  if (kind.sent) kind.pod = kind.sent->pod;
+  if (kind.sent) {
+    kind.pod = kind.sent->pod;
+    kind.sent->agent = host_.model().agent();
+  }
   call->kind = kind;
   // Nobody will ever ask for the answer.
   if (!host_.CountCall()) {
@@ -256,7 +259,14 @@ void FakeRuntime::ReadPod(const Context& context, const PodUid& pod,
   Begin<sync::ObservedPod>(
       context, {.name = "ReadPod", .timeout = Timeout(), .pod = pod},
       [model, pod](Answer<sync::ObservedPod> answer) { answer(model->Read(pod)); },
-      std::move(done));
+      [model, done = std::move(done)](Result<sync::ObservedPod> read) mutable {
+        if (read) {
+          for (const sync::ObservedContainer& container : read->containers) {
+            model->WasRead(container);
+          }
+        }
+        done(std::move(read));
+      });
 }
 
 void FakeRuntime::ReadSandbox(const Context& context, const SandboxId& id,
@@ -278,7 +288,10 @@ void FakeRuntime::ReadContainer(const Context& context, const ContainerId& id, c
       context,
       {.name = "ReadContainer", .timeout = Timeout(), .pod = owner ? owner->pod : PodUid()},
       [model, id](Answer<sync::ObservedContainer> answer) { answer(model->ReadContainer(id)); },
-      std::move(done));
+      [model, done = std::move(done)](Result<sync::ObservedContainer> read) mutable {
+        if (read) model->WasRead(*read);
+        done(std::move(read));
+      });
 }
 
 void FakeRuntime::RunSandbox(const Context& context, const sync::SandboxSpec& spec,
@@ -342,7 +355,10 @@ void FakeRuntime::StartContainer(const Context& context, const ContainerId& id,
   Begin<Unit>(
       context,
       {.name = "StartContainer", .mutates = true, .timeout = Timeout(), .sent = sent, .starts = id},
-      [model, id](Answer<Unit> answer) { answer(model->StartContainer(id)); }, std::move(done));
+      [model, id, agent = model->agent()](Answer<Unit> answer) {
+        answer(model->StartContainer(id, agent));
+      },
+      std::move(done));
 }
 
 void FakeRuntime::StopContainer(const Context& context, const ContainerId& id, Duration grace,

@@ -125,6 +125,41 @@ TEST(FakeRuntime, WritesDownAnotherAttemptBesideOneInTheMaking) {
   EXPECT_EQ(f.model.violations().size(), 1u);
 }
 
+TEST(FakeRuntime, WhatADeadAgentAskedForMayArriveLate) {
+  Fixture f;
+  const SandboxId sandbox = *f.RunSandbox();
+  SentRequest create{.request = RuntimeRequest::kCreateContainer,
+                     .pod = PodUid("u1"),
+                     .name = "web",
+                     .attempt = 1,
+                     .sandbox = sandbox,
+                     .agent = f.model.agent()};
+  f.model.AgentStarted();
+  ASSERT_TRUE(f.model.Reserve(create));
+  create.attempt = 0;
+  f.model.Sent(create);
+  EXPECT_EQ(f.model.violations(), std::vector<std::string>());
+}
+
+TEST(FakeRuntime, AStartThatADeadAgentAskedForCannotBeKnown) {
+  for (const bool looked : {true, false}) {
+    Fixture f;
+    const ContainerId id = *f.Create(*f.RunSandbox());
+    const uint64_t dead = f.model.agent();
+    f.model.AgentStarted();
+    const auto remove = [&] {
+      f.host.faults().refused = 1;
+      f.InTurn([&] { f.runtime.RemoveContainer({}, id, [](Status) {}); });
+      f.host.faults().refused = 0;
+    };
+    remove();
+    ASSERT_TRUE(f.model.StartContainer(id, dead));
+    if (looked) f.model.ReadSent(PodUid("u1"));
+    remove();
+    EXPECT_EQ(f.model.violations().empty(), looked) << "each removal needs its look";
+  }
+}
+
 TEST(FakeRuntime, NothingIsInTheMakingInASandboxThatIsGone) {
   Fixture f;
   const SandboxId old = *f.RunSandbox();

@@ -1,5 +1,6 @@
 // What a careful agent would not have sent, or brought about.
 #include <algorithm>
+#include <utility>
 
 #include "tests/fakes/runtime_model.h"
 
@@ -103,11 +104,14 @@ RuntimeModel::Container* RuntimeModel::FindContainer(const SentRequest& request)
   return nullptr;
 }
 
-// Real runtimes remove also what runs, by force.
+// Real runtimes remove also what runs, by force. What an agent before asked for may begin to run
+// between the look at it and the removal, which nobody can know; but each removal needs its look.
 void RuntimeModel::JudgeRemove(const SentRequest& request) {
-  const Container* const container = FindContainer(request);
+  Container* const container = FindContainer(request);
   if (container == nullptr) return;
+  const bool blind = std::exchange(container->removal_tried, true);
   if (container->observed.state != sync::ContainerState::kRunning) return;
+  if (!container->start_known && !blind) return;
   Violation("RemoveContainer of a running one: " + request.pod.value() + " " + request.name);
 }
 

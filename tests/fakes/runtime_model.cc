@@ -87,6 +87,15 @@ void RuntimeModel::Changed(const sync::PodHint& hint) {
 
 void RuntimeModel::ReadSent(const PodUid& pod) {
   std::erase_if(unknown_, [&pod](const Key& key) { return std::get<0>(key) == pod; });
+  for (auto& [id, container] : containers_) {
+    if (container.pod == pod) container.removal_tried = false;
+  }
+}
+
+void RuntimeModel::WasRead(const sync::ObservedContainer& container) {
+  const auto found = containers_.find(container.id);
+  if (found == containers_.end() || container.state != sync::ContainerState::kRunning) return;
+  found->second.start_known = true;
 }
 
 void RuntimeModel::ListSent() { unknown_.clear(); }
@@ -103,6 +112,10 @@ void RuntimeModel::AgentStarted() {
   start_unknown_.clear();
   kill_at_sent_.clear();
   for (auto& [id, sandbox] : sandboxes_) sandbox.stop_sent = false;
+  for (auto& [id, container] : containers_) {
+    container.start_known = true;
+    container.removal_tried = false;
+  }
 }
 
 bool RuntimeModel::Reserve(const SentRequest& create) {
@@ -116,7 +129,7 @@ bool RuntimeModel::Reserve(const SentRequest& create) {
       return false;
     }
   }
-  return reserved_.emplace(Key{pod, name, attempt}, Reserved{agent_, create.sandbox}).second;
+  return reserved_.emplace(Key{pod, name, attempt}, Reserved{create.agent, create.sandbox}).second;
 }
 
 void RuntimeModel::Release(const SentRequest& create) {
@@ -233,7 +246,7 @@ Result<ContainerId> RuntimeModel::CreateContainer(const SandboxId& sandbox,
   return id;
 }
 
-Status RuntimeModel::StartContainer(const ContainerId& id) {
+Status RuntimeModel::StartContainer(const ContainerId& id, std::optional<uint64_t> agent) {
   const auto found = containers_.find(id);
   if (found == containers_.end()) return NotFound();
   Container& container = found->second;
@@ -246,6 +259,7 @@ Status RuntimeModel::StartContainer(const ContainerId& id) {
   }
   container.observed.state = sync::ContainerState::kRunning;
   container.observed.started = clock_.WallNow();
+  container.start_known = agent.value_or(agent_) == agent_;
   Did(container.pod,
       "start " + container.observed.name + " " + std::to_string(container.observed.attempt));
   CheckRunning(container.pod, container.observed.name);

@@ -53,6 +53,7 @@ struct SentRequest {
   uint32_t attempt = 0;
   Duration grace = {};
   SandboxId sandbox = {};  // that a container is to be made in
+  uint64_t agent = 0;      // that asked
 };
 
 class RuntimeModel {
@@ -74,8 +75,9 @@ class RuntimeModel {
   // Requests, in two steps: what the agent sends is judged when it is sent; what it does happens
   // when the model gets to it.
   void Sent(const SentRequest& request);
-  void ReadSent(const PodUid& pod);  // a look at this pod begins
-  void ListSent();                   // ... at all
+  void ReadSent(const PodUid& pod);                        // a look at this pod begins
+  void WasRead(const sync::ObservedContainer& container);  // the agent has the answer
+  void ListSent();                                         // ... at all
   // The agent gave up on a create without knowing what became of it.
   void OutcomeUnknown(const SentRequest& request);
   // ... or on a start.
@@ -93,7 +95,9 @@ class RuntimeModel {
   Status StopSandbox(const SandboxId& id);
   Status RemoveSandbox(const SandboxId& id);
   Result<ContainerId> CreateContainer(const SandboxId& sandbox, const sync::ContainerSpec& spec);
-  Status StartContainer(const ContainerId& id);
+  // Asked for by that agent; nothing: by the present one.
+  Status StartContainer(const ContainerId& id, std::optional<uint64_t> agent = {});
+  uint64_t agent() const { return agent_; }  // the present one
   // Calls back when it has ended.
   void StopContainer(const ContainerId& id, Duration grace, UniqueFunction<void(Status)> done);
   Status RemoveContainer(const ContainerId& id);
@@ -152,7 +156,8 @@ class RuntimeModel {
   struct Container {
     PodUid pod;
     sync::ObservedContainer observed;
-    bool start_done = false;
+    bool start_known = true;     // false: asked for by an agent before, and not read since
+    bool removal_tried = false;  // by the present agent, which has not looked since
     bool stopping = false;
     std::optional<TimePoint> kill_at = {};  // the nearest end of a grace that was sent
     std::vector<UniqueFunction<void(Status)>> waiting = {};

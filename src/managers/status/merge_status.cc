@@ -5,6 +5,7 @@
 
 #include "kube/api/codec/json_same.h"
 #include "kube/api/types.h"
+#include "kube/api/validation/pod_parts.h"
 
 namespace denselet::managers {
 namespace {
@@ -60,6 +61,10 @@ void ForceNotReady(const core::Pod& shown, WallTime now, core::PodStatus& merged
   }
 }
 
+bool IsMirror(const core::Pod& shown) {
+  return shown.metadata().annotations().contains(std::string(kube::kMirrorAnnotation));
+}
+
 bool TellsAnEnd(const core::ContainerStatus& container) {
   return container.state().has_terminated() || container.laststate().has_terminated();
 }
@@ -78,6 +83,33 @@ void KeepTold(const Containers& before, Containers& merged) {
     *container.mutable_laststate()->mutable_terminated() =
         old->state().has_terminated() ? old->state().terminated() : old->laststate().terminated();
   }
+}
+
+bool SurelyDiffers(const Containers& a, const Containers& b) {
+  return !std::ranges::equal(
+      a, b, [](const core::ContainerStatus& x, const core::ContainerStatus& y) {
+        return x.name() == y.name() && x.ready() == y.ready() &&
+               x.containerid() == y.containerid() && x.restartcount() == y.restartcount() &&
+               x.state().has_running() == y.state().has_running() &&
+               x.state().waiting().reason() == y.state().waiting().reason();
+      });
+}
+
+// What changes most, looked at before anything is written to be compared.
+bool SurelyDiffers(const core::PodStatus& a, const core::PodStatus& b) {
+  if (a.phase() != b.phase() || a.reason() != b.reason() || a.message() != b.message() ||
+      a.conditions_size() != b.conditions_size()) {
+    return true;
+  }
+  for (const core::PodCondition& condition : a.conditions()) {
+    const core::PodCondition* const other = Find(b, condition.type());
+    if (!other || other->status() != condition.status() || other->reason() != condition.reason()) {
+      return true;
+    }
+  }
+  return SurelyDiffers(a.initcontainerstatuses(), b.initcontainerstatuses()) ||
+         SurelyDiffers(a.containerstatuses(), b.containerstatuses()) ||
+         SurelyDiffers(a.ephemeralcontainerstatuses(), b.ephemeralcontainerstatuses());
 }
 
 core::PodStatus Sorted(const core::PodStatus& status) {
@@ -152,11 +184,12 @@ core::PodStatus MergeStatus(const core::Pod& shown, const core::PodStatus& ours,
     merged.set_reason(before.reason());
     merged.set_message(before.message());
   }
-  // The server does not take a smaller number, nor a pod that has ended back to life.
   if (before.observedgeneration() > merged.observedgeneration()) {
     merged.set_observedgeneration(before.observedgeneration());
   }
-  if (IsTerminalPhase(before.phase())) merged.set_phase(before.phase());
+  // What has ended does not come back to life. But a mirror may show how its static pod ended in
+  // the life before this one: that pod may come back before its mirror is gone.
+  if (IsTerminalPhase(before.phase()) && !IsMirror(shown)) merged.set_phase(before.phase());
   // A pod begins once: a late word of an agent before us may have told when.
   if (before.has_starttime()) *merged.mutable_starttime() = before.starttime();
   if (IsTerminalPhase(merged.phase())) ForceNotReady(shown, now, merged);
@@ -164,6 +197,7 @@ core::PodStatus MergeStatus(const core::Pod& shown, const core::PodStatus& ours,
 }
 
 bool SameStatus(const core::PodStatus& a, const core::PodStatus& b) {
+  if (SurelyDiffers(a, b)) return false;
   // To JSON, and so to a patch, a zero and nothing are the same.
   if (kube::SameJson(a, b)) return true;
   const bool same_order = std::ranges::equal(a.conditions(), b.conditions(), {},

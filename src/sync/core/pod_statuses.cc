@@ -1,6 +1,7 @@
 #include "sync/core/pod_statuses.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "kube/api/codec/codec.h"
@@ -45,7 +46,8 @@ bool Runs(const ObservedPod& seen) {
   });
 }
 
-// A post-start hook runs, or has failed, and its container has not stopped yet.
+// A post-start hook runs, or has failed, and its container has not stopped yet. A hook may outlive
+// its container: then nobody waits for it.
 bool HookHolds(const PodWorker& worker) {
   const LedgerView& ledger = worker.ledger().view();
   const auto has_hook = [](const ContainerEntry& entry) {
@@ -55,9 +57,14 @@ bool HookHolds(const PodWorker& worker) {
   const ObservedPod seen = SeenPod(worker.Observe(), ledger);
   return std::ranges::any_of(ledger.containers, [&](const ContainerEntry& entry) {
     if (!has_hook(entry)) return false;
+    const bool followed = std::ranges::any_of(seen.containers, [&](const ObservedContainer& c) {
+      return c.name == entry.name && c.attempt > entry.attempt;
+    });
+    if (followed) return false;
     const auto found = std::ranges::find(seen.containers, entry.id, &ObservedContainer::id);
-    const bool runs = found != seen.containers.end() && found->state == ContainerState::kRunning;
-    return entry.post_start.in_flight() || runs;
+    if (found == seen.containers.end()) return entry.post_start.in_flight();
+    return found->state == ContainerState::kRunning ||
+           (entry.post_start.in_flight() && found->state != ContainerState::kExited);
   });
 }
 
@@ -73,14 +80,36 @@ std::string GoingOnFrom(const core::PodStatus& shown, const std::string& ours, F
 
 }  // namespace
 
+class PodStatuses::ParsedPods {
+ public:
+  struct Place {
+    PodUid uid = {};
+    kube::PodRef ref = {};  // that `pod` was read from
+    core::Pod pod = {};
+    std::string wire = {};  // of `status`
+    core::PodStatus status = {};
+  };
+
+  Place& Of(const PodUid& uid) {
+    for (Place& place : places_) {
+      if (place.uid == uid) return place;
+    }
+    Place& place = places_[next_++ % kPlaces];
+    place.uid = uid;
+    place.ref = {};
+    place.wire.clear();
+    return place;
+  }
+
+ private:
+  static constexpr size_t kPlaces = 16;
+  std::array<Place, kPlaces> places_ = {};
+  size_t next_ = 0;
+};
+
 PodStatuses::PodStatuses(reactor::Loop& loop, const Logger& log, PodShard& pods,
                          PodStatusSink& sink)
-    : loop_(loop),
-      log_(log),
-      pods_(pods),
-      sink_(sink),
-      scratch_(std::make_unique<core::Pod>()),
-      scratch_before_(std::make_unique<core::PodStatus>()) {}
+    : loop_(loop), log_(log), pods_(pods), sink_(sink), parsed_(std::make_unique<ParsedPods>()) {}
 
 PodStatuses::~PodStatuses() { *alive_ = false; }
 
@@ -228,11 +257,20 @@ void PodStatuses::Tell(Kept& kept) {
 
 Result<std::string> PodStatuses::Build(const PodWorker& worker, const Kept& kept,
                                        Finished finished) const {
-  core::Pod& pod = *scratch_;
-  if (const Status read = worker.wish()->ParseInto(pod); !read) return read.error();
-  core::PodStatus& before = *scratch_before_;
+  ParsedPods::Place& place = parsed_->Of(worker.pod().uid);
+  core::Pod& pod = place.pod;
+  if (place.ref != worker.wish()) {
+    place.ref = {};
+    if (const Status read = worker.wish()->ParseInto(pod); !read) return read.error();
+    place.ref = worker.wish();
+  }
+  core::PodStatus& before = place.status;
   const bool has_before = !kept.status.empty() && !faults_.forget_before;
-  if (has_before && !before.ParseFromString(kept.status)) return NotAStatus();
+  if (has_before && kept.status != place.wire) {
+    place.wire.clear();
+    if (!before.ParseFromString(kept.status)) return NotAStatus();
+    place.wire = kept.status;
+  }
   const WallTime now = loop_.WallNow();
   if (worker.rejected()) {
     return kube::EncodeWire(
@@ -240,10 +278,19 @@ Result<std::string> PodStatuses::Build(const PodWorker& worker, const Kept& kept
   }
   const ObservedPod seen = SeenPod(worker.Observe(), worker.ledger().view());
   if (kept.taken_over && !Runs(seen)) return kube::EncodeWire(pod.status());
+  // An agent before us was told that a static pod had ended, and begun anew under its uid; the
+  // mirror does not show that yet.
+  if (has_before && worker.wish()->hot().IsStatic() && Runs(seen) &&
+      worker.state().phase == Phase::kSyncing && IsTerminalPhase(before.phase())) {
+    const kube::meta::Time began = before.starttime();
+    place.wire.clear();
+    before.Clear();
+    *before.mutable_starttime() = began;
+  }
   const std::vector<ContainerWaiting> waiting = worker.Waiting(loop_.Now());
   const std::vector<ProbedContainer> probes = ProbesOf(worker, seen);
   const Phase phase = worker.state().phase;
-  const Result<core::PodStatus> status =
+  Result<core::PodStatus> status =
       BuildPodStatus({.pod = pod,
                       .plan = worker.plan(),
                       .before = has_before ? &before : nullptr,
@@ -257,7 +304,11 @@ Result<std::string> PodStatuses::Build(const PodWorker& worker, const Kept& kept
                       .finished = finished,
                       .now = now});
   if (!status) return status.error();
-  return kube::EncodeWire(*status);
+  std::string wire = kube::EncodeWire(*status);
+  place.wire.clear();
+  place.status = std::move(*status);
+  place.wire = wire;
+  return wire;
 }
 
 void PodStatuses::OnStatusSettled(const PodUid& pod, uint64_t version) {

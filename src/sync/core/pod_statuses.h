@@ -95,9 +95,10 @@ class PodStatuses final : public PodStatusUser {
   uint64_t next_version_ = 1;
   bool turn_posted_ = false;
   Faults faults_;
-  // Parsed into again and again: a pod that was there before costs few allocations.
-  const std::unique_ptr<kube::core::Pod> scratch_;
-  const std::unique_ptr<kube::core::PodStatus> scratch_before_;
+  // Of the pods that had a status last: most get the next one soon. Parsed into again and again,
+  // which costs few allocations.
+  class ParsedPods;
+  const std::unique_ptr<ParsedPods> parsed_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // shared with the posted turn
 };
 

@@ -129,6 +129,14 @@ Starter::Step Starter::Advance(ContainerIndex index) {
     case Life::kCreating:
       return WaitingFor(WaitFor::kCreate, index, Hold::kYes);
     case Life::kCreated:
+      // One that was of no use beside another, which is gone by now.
+      if (container.entry && container.entry->remove.in_flight()) {
+        return WaitingFor(WaitFor::kRemove, index, Hold::kYes);
+      }
+      if (container.entry && container.entry->remove.state != CallState::kNone &&
+          container.as_of <= container.entry->remove.ended) {
+        return {.action = steps_.ReadPod(), .hold = Hold::kYes};
+      }
       if (Failed(start) && !MayRetry(start)) {
         steps_.waits().Add({.what = WaitFor::kContainerRetry,
                             .container = index,

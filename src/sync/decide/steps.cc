@@ -178,21 +178,33 @@ bool Steps::MayBegin(const Call& call, WaitFor in_flight, WaitFor retry) {
 MaybeAction Steps::RemoveContainers(const std::vector<const KnownContainer*>& containers,
                                     KeepLogs logs) {
   Remove action{.logs = logs};
+  bool look = false;
   for (const KnownContainer* container : containers) {
     const Call remove = container->entry ? container->entry->remove : Call{};
-    if (MayBegin(remove, WaitFor::kRemove, WaitFor::kRemoveRetry)) {
+    if (!MayBegin(remove, WaitFor::kRemove, WaitFor::kRemoveRetry)) continue;
+    // An agent before us may have asked it to start, and it may have done so while our first try
+    // went wrong.
+    if (container->life == Life::kCreated && remove.state != CallState::kNone &&
+        container->as_of <= remove.ended) {
+      look = true;
+    } else {
       action.containers.push_back(*container->id);
     }
   }
-  if (action.containers.empty()) return std::nullopt;
-  return action;
+  if (!action.containers.empty()) return action;
+  if (look) return ReadPod();
+  return std::nullopt;
 }
 
+// Their sandboxes were stopped: nothing of it can start.
 MaybeAction Steps::RemoveAll() {
-  std::vector<const KnownContainer*> containers;
-  for (const KnownContainer& container : pod_.containers) containers.push_back(&container);
-  MaybeAction removal = RemoveContainers(containers, KeepLogs::kYes);
-  Remove action = removal ? std::get<Remove>(std::move(*removal)) : Remove{.logs = KeepLogs::kYes};
+  Remove action{.logs = KeepLogs::kYes};
+  for (const KnownContainer& container : pod_.containers) {
+    const Call remove = container.entry ? container.entry->remove : Call{};
+    if (MayBegin(remove, WaitFor::kRemove, WaitFor::kRemoveRetry)) {
+      action.containers.push_back(*container.id);
+    }
+  }
   for (const KnownSandbox& sandbox : pod_.sandboxes) {
     const Call remove = sandbox.entry ? sandbox.entry->remove : Call{};
     if (MayBegin(remove, WaitFor::kRemove, WaitFor::kRemoveRetry)) {

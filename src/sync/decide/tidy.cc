@@ -49,11 +49,19 @@ class Search {
       if (newest) dead = 0;
       if (container.life == Life::kExited) {
         if (++dead <= keep) continue;
-      } else if (newest || container.life != Life::kCreated || MayYetRun(container.entry)) {
-        continue;  // but one that was made and never ran, behind a newer one, is of no use
+      } else if (container.life != Life::kCreated || MayYetRun(container.entry) ||
+                 (newest && !SubjectIsOlder(container))) {
+        // But one that was made and never ran is of no use behind a newer one, nor before one that
+        // runs: an agent before us asked for it, and it came late.
+        continue;
       }
       if (!Busy(container.entry) && OldEnough(container)) found_.containers.push_back(&container);
     }
+  }
+
+  bool SubjectIsOlder(const KnownContainer& newest) const {
+    const ContainerIndex index = in_.plan.Find(newest.name);
+    return index != kNoContainer && pod_.Subject(index) != &newest;
   }
 
   bool OldEnough(const KnownContainer& container) {

@@ -22,14 +22,23 @@ bool CouldNotStart(const LedgerView& ledger, const ObservedContainer& container)
          (entry->start.state == CallState::kFailed || entry->start.state == CallState::kUnknown);
 }
 
+bool MadeByUs(const LedgerView& ledger, const ObservedContainer& container) {
+  const auto entry = std::ranges::find(ledger.containers, container.id, &ContainerEntry::id);
+  return entry != ledger.containers.end() && entry->create.state != CallState::kNone;
+}
+
 // `containers` by name and descending attempt.
 void LeaveOutComingOnes(const LedgerView& ledger, std::vector<ObservedContainer>& containers) {
   for (size_t i = 0; i + 1 < containers.size();) {
     const ObservedContainer& next = containers[i];
     const ObservedContainer& before = containers[i + 1];
-    const bool coming = next.state == ContainerState::kCreated && next.name == before.name &&
-                        before.state == ContainerState::kExited;
-    if (coming && !CouldNotStart(ledger, next)) {
+    const bool next_to = next.state == ContainerState::kCreated && next.name == before.name;
+    const bool coming =
+        next_to && before.state == ContainerState::kExited && !CouldNotStart(ledger, next);
+    // Asked for by an agent before us, and made late: nobody will start it.
+    const bool unwanted =
+        next_to && before.state == ContainerState::kRunning && !MadeByUs(ledger, next);
+    if (coming || unwanted) {
       containers.erase(containers.begin() + static_cast<ptrdiff_t>(i));
     } else {
       ++i;

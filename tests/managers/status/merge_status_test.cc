@@ -61,6 +61,17 @@ TEST(MergeStatus, PodThatHasEndedIsNotReadyAndDoesNotComeBack) {
   EXPECT_EQ(merged.conditions(0).reason(), "PodFailed");
 }
 
+TEST(MergeStatus, AMirrorShowsThatItsPodHasBegunAnew) {
+  Pod shown = Shown(R"({"phase": "Failed", "reason": "NodePorts"})");
+  (*shown.mutable_metadata()->mutable_annotations())["kubernetes.io/config.mirror"] = "u1";
+  const PodStatus merged = MergeStatus(shown, Status(R"({"phase": "Running",
+                    "conditions": [{"type": "Ready", "status": "True"}]})"),
+                                       MayRun::kYes, kNow);
+  EXPECT_EQ(merged.phase(), "Running");
+  EXPECT_EQ(merged.reason(), "");
+  EXPECT_EQ(Types(merged), "Ready=True ");
+}
+
 TEST(MergeStatus, APodBeginsOnce) {
   const Pod shown = Shown(R"({"phase": "Running", "startTime": "2026-01-01T00:00:00Z"})");
   const PodStatus ours = Status(R"({"phase": "Running", "startTime": "2026-01-01T00:00:09Z"})");

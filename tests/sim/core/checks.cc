@@ -40,6 +40,7 @@ void Checks::OnPodChanged(const sync::PodWorker& worker) {
     core_.Problem("the grace of " + uid.value() + " grew");
   }
   if (life.phase != state.phase) {
+    if (life.phase == Phase::kSyncing) life.ends_since = core_.Now();
     core_.Note(uid.value() + " is " + std::string(sync::PhaseName(state.phase)));
     if (state.phase == Phase::kTerminated && state.ending) {
       core_.result().endings[uid.value()].push_back(Describe(*state.ending));
@@ -91,9 +92,16 @@ void Checks::CheckReason(const SentRequest& request, const SimPod& pod, const st
   }
 }
 
-void Checks::CheckRemoval(const SentRequest&, const SimPod& pod, const std::string& what) {
+void Checks::CheckRemoval(const SentRequest& request, const SimPod& pod, const std::string& what) {
   const sync::PodWorker* worker = core_.Worker(pod.uid);
   if (worker == nullptr || worker->state().phase != Phase::kFinished) return;
+  // One that was too many while the pod lived: first its log goes, which may take its time.
+  const auto& entries = worker->ledger().view().containers;
+  const bool begun_before = std::ranges::any_of(entries, [&](const sync::ContainerEntry& entry) {
+    return entry.name == request.name && entry.attempt == request.attempt &&
+           entry.remove.in_flight() && entry.remove.began <= lives_[pod.uid].ends_since;
+  });
+  if (begun_before) return;
   if (pod.wished && !pod.is_static && !pod.succeeded) {
     core_.Problem(what + ": before its final status was acknowledged");
   }

@@ -39,6 +39,7 @@ class Checks final : public CoreWatcher {
     uint64_t generation = 0;
     sync::Phase phase = sync::Phase::kSyncing;
     int64_t grace = 0;
+    TimePoint ends_since = kNever;
   };
 
   void CheckStart(const fakes::SentRequest& request, const std::string& what);

@@ -290,6 +290,23 @@ TEST_F(CoreTest, AStartupProbeIsToldThoughNobodyWaitsForIt) {
   EXPECT_TRUE(status.initcontainerstatuses(0).started());
 }
 
+TEST_F(CoreTest, AHookThatOutlivesItsContainerHoldsUpNoStatus) {
+  SimPod& pod = Pod(SimPodKind::kHooks, "u1");
+  Start();
+  TellAll();
+  for (int i = 0; i < 1000 && !StateOf(pod); ++i) Run(Milliseconds(10));
+  leaves_.faults().hangs = 1;
+  Run(Seconds(5));
+  ASSERT_TRUE(Runs(pod));
+  leaves_.faults().hangs = 0;
+  model_.Exit(model_.Read(pod.uid).containers.front().id, 1);
+  Run(Seconds(30));
+  ASSERT_TRUE(Runs(pod));
+  kube::core::PodStatus status;
+  ASSERT_TRUE(status.ParseFromString(statuses_[pod.uid]));
+  EXPECT_TRUE(status.containerstatuses(0).state().has_running());
+}
+
 TEST_F(CoreTest, AStaticPodThatIsHeldBackGivesItsNameToTheNext) {
   SimPod& bad = Static("u1", "same");
   options_.shard.held_back = {bad.uid};

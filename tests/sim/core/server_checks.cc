@@ -79,6 +79,11 @@ void ServerChecks::Problem(const Pod& pod, const std::string& what) {
                 "): " + what);
 }
 
+void ServerChecks::OnPodChanged(const sync::PodWorker& worker) {
+  const auto& ending = worker.state().ending;
+  if (ending && ending->reason == sync::EndReason::kDeleted) removed_.insert(worker.pod().uid);
+}
+
 void ServerChecks::OnStatus(const sync::PodStatusUpdate& update) {
   const PodUid uid(std::string(update.pod->hot().uid));
   // Not sooner: what was told of the life before may still be on its way to the server.
@@ -102,6 +107,14 @@ void ServerChecks::OnServerChange(const ServerChange& change) {
     CheckReadiness(*change.before, *change.after);
   }
   if (change.after == nullptr && MirrorOf(*change.before).empty()) CheckDeletion(*change.before);
+  NoteEnd(change);
+}
+
+void ServerChecks::NoteEnd(const ServerChange& change) {
+  const bool ended = change.before && sync::IsTerminalPhase(change.before->status().phase());
+  if (ended || !change.after || !sync::IsTerminalPhase(change.after->status().phase())) return;
+  const std::string mirrored = MirrorOf(*change.after);
+  if (!mirrored.empty()) ended_life_[change.after->metadata().uid()] = lives_[PodUid(mirrored)];
 }
 
 bool ServerChecks::IsSameLife(const Pod& pod) {
@@ -121,7 +134,12 @@ bool ServerChecks::IsSameLife(const Pod& pod) {
 void ServerChecks::CheckStatus(const Pod& before, const Pod& after) {
   const std::string& then = before.status().phase();
   const std::string& now = after.status().phase();
-  if (sync::IsTerminalPhase(then) && now != then) {
+  // A mirror may show for a while how a life of its pod ended that is over: until the next one
+  // runs.
+  const std::string mirrored = MirrorOf(after);
+  const bool is_next_life =
+      !mirrored.empty() && ended_life_[after.metadata().uid()] < lives_[PodUid(mirrored)];
+  if (sync::IsTerminalPhase(then) && now != then && !is_next_life) {
     Problem(after, "from " + then + " back to " + now);
   }
   if (sync::IsTerminalPhase(now) && !sync::IsTerminalPhase(then) && MirrorOf(after).empty()) {

@@ -27,12 +27,12 @@ TEST(SeenPod, ReadsOfSingleObjectsCountIfTheyAreNewer) {
   LedgerView ledger;
   ledger.containers = {SeenAt(11, Container("a", 0, ContainerState::kRunning)),
                        SeenAt(9, Container("b", 0, ContainerState::kCreated)),
-                       SeenAt(12, Container("a", 1, ContainerState::kCreated))};
+                       SeenAt(12, Container("c", 1, ContainerState::kCreated))};
   const ObservedPod seen = SeenPod({.pod = &observed, .epoch = 10}, ledger);
   ASSERT_EQ(seen.containers.size(), 3U);
-  EXPECT_EQ(seen.containers[0].attempt, 1U);
+  EXPECT_EQ(seen.containers[0].state, ContainerState::kRunning);
   EXPECT_EQ(seen.containers[1].state, ContainerState::kRunning);
-  EXPECT_EQ(seen.containers[2].state, ContainerState::kRunning);
+  EXPECT_EQ(seen.containers[2].attempt, 1U);
 }
 
 TEST(SeenPod, WhatCallsShouldHaveDoneWasNotSeen) {
@@ -58,12 +58,27 @@ TEST(SeenPod, WhatFollowsOneThatHasEndedIsSeenWhenItIsStarted) {
   EXPECT_EQ(newest(), 1U);
   start.state = CallState::kInFlight;
   EXPECT_EQ(newest(), 1U);
-  EXPECT_EQ(SeenPod({.pod = &observed, .epoch = 1}, ledger).containers.size(), 4U);
+  EXPECT_EQ(SeenPod({.pod = &observed, .epoch = 1}, ledger).containers.size(), 3U);
   start.state = CallState::kFailed;
   EXPECT_EQ(newest(), 2U);
   start.state = CallState::kDone;
   observed.containers[0].state = ContainerState::kRunning;
   EXPECT_EQ(newest(), 2U);
+}
+
+// It was asked for by an agent before us: the one that runs is shown.
+TEST(SeenPod, WhatWasMadeBesideOneThatRunsIsNotShown) {
+  ObservedPod observed;
+  observed.containers = {Container("a", 1, ContainerState::kCreated),
+                         Container("a", 0, ContainerState::kRunning)};
+  LedgerView ledger;
+  const ObservedPod seen = SeenPod({.pod = &observed, .epoch = 1}, ledger);
+  ASSERT_EQ(seen.containers.size(), 1U);
+  EXPECT_EQ(seen.containers.front().attempt, 0U);
+  // One that we made follows one that we stopped, which nobody looked at since.
+  ledger.containers = {{.name = "a", .attempt = 1, .id = ContainerId("a/1")}};
+  ledger.containers[0].create.state = CallState::kDone;
+  EXPECT_EQ(SeenPod({.pod = &observed, .epoch = 1}, ledger).containers.size(), 2U);
 }
 
 TEST(SeenPod, SandboxesAreInDescendingOrderOfAttempt) {

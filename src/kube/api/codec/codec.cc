@@ -50,12 +50,14 @@ DecodeReport DecodeYaml(std::string_view text, google::protobuf::Message& into,
 }
 
 std::string EncodeWire(const google::protobuf::Message& message) {
-  std::string wire;
-  google::protobuf::io::StringOutputStream stream(&wire);
+  // Sized once: a string that grows under the writer is copied again and again.
+  std::string wire(message.ByteSizeLong(), '\0');
+  google::protobuf::io::ArrayOutputStream stream(wire.data(), static_cast<int>(wire.size()));
   google::protobuf::io::CodedOutputStream out(&stream);
   out.SetSerializationDeterministic(true);
-  CHECK(message.SerializeToCodedStream(&out));
+  message.SerializeWithCachedSizes(&out);
   out.Trim();
+  CHECK(!out.HadError() && out.ByteCount() == static_cast<int>(wire.size()));
   return wire;
 }
 
