@@ -70,6 +70,11 @@ class VolumesOnTheKernel : public testing::Test {
             Volume(VolumeKind::kConfigMap, VolumeMedium::kDisk, "conf")};
   }
   std::string Fault(const Status& status) { return status ? "" : status.error().message(); }
+  std::string Faults(const std::vector<sync::VolumeFault>& faults) {
+    std::string text;
+    for (const sync::VolumeFault& fault : faults) text += fault.volume + ": " + fault.why.message();
+    return text;
+  }
   // "2755 0:4711"
   std::string At(const std::string& path) const {
     struct stat info {};
@@ -95,7 +100,7 @@ class VolumesOnTheKernel : public testing::Test {
 
 TEST_F(VolumesOnTheKernel, AreSetUpOnceWithUpstreamsModesAndLeaveNothing) {
   InOwnNamespace([&] {
-    ASSERT_EQ(Fault(SetUpVolumes(disk_, Volumes())), "");
+    ASSERT_EQ(Faults(SetUpVolumes(disk_, Volumes())), "");
     EXPECT_EQ(At("empty-dir/disk"), "2777 0:4711");
     EXPECT_EQ(At("empty-dir/mem"), "3777 0:4711");
     EXPECT_EQ(At("secret/sec"), "3777 0:4711");
@@ -104,12 +109,12 @@ TEST_F(VolumesOnTheKernel, AreSetUpOnceWithUpstreamsModesAndLeaveNothing) {
     EXPECT_EQ(At("secret/sec/..2026_01_02_15_04_05.5/d/e"), "0644 7:4711");
     EXPECT_EQ(reactor::Content(pod_ + "/volumes/kubernetes.io~secret/sec/d/e"), "2");
     EXPECT_EQ(MountsBelowThePod(), 2);
-    ASSERT_EQ(Fault(SetUpVolumes(disk_, Volumes())), "");
+    ASSERT_EQ(Faults(SetUpVolumes(disk_, Volumes())), "");
     EXPECT_EQ(MountsBelowThePod(), 2) << "mounted twice";
 
     std::vector<FilledVolume> newer = Volumes();
     newer[3].content->payload = {{"b", {"3", 0644, {}}}};
-    ASSERT_EQ(Fault(SetUpVolumes(disk_, newer)), "");
+    ASSERT_EQ(Faults(SetUpVolumes(disk_, newer)), "");
     EXPECT_EQ(reactor::Content(pod_ + "/volumes/kubernetes.io~configmap/conf/b"), "3");
     EXPECT_EQ(At("configmap/conf/a"), "-");
 
@@ -127,7 +132,7 @@ TEST_F(VolumesOnTheKernel, AreSetUpOnceWithUpstreamsModesAndLeaveNothing) {
 
 TEST_F(VolumesOnTheKernel, WhatSomebodyElseMountedInAVolumeIsNotEmptied) {
   InOwnNamespace([&] {
-    ASSERT_EQ(Fault(SetUpVolumes(disk_, Volumes())), "");
+    ASSERT_EQ(Faults(SetUpVolumes(disk_, Volumes())), "");
     fs::create_directories(root_ + "/elsewhere");
     reactor::Put(root_ + "/elsewhere/data", "precious");
     for (const char* kind : {"disk", "mem"}) {
