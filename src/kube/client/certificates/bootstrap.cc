@@ -274,7 +274,8 @@ void ClientBootstrap::OnInitial(Result<ClientCertificateText> text) {
 void ClientBootstrap::Finish(Result<ClientAccess> result) {
   stage_ = Stage::kDone;
   request_.reset();
-  server_.reset();
+  // Its connection may be in the middle of telling us of the end.
+  if (server_ != nullptr) parts_.loop.DeferDelete(std::move(server_));
   reactor::Done<ClientAccess> done = std::move(done_);
   done(std::move(result));  // `this` may be gone
 }

@@ -65,9 +65,8 @@ struct ClientAccess {
 };
 
 // The API server, reached with what the bootstrap kubeconfig has.
-class BootstrapServer {
+class BootstrapServer : public reactor::Deletable {
  public:
-  virtual ~BootstrapServer() = default;
   virtual sync::ApiServer& api() = 0;
   // GET /healthz. Answers once, in a later turn.
   virtual void CheckHealth(const Context& context, reactor::Done<Unit> done) = 0;

@@ -41,6 +41,9 @@ class FakeServer final : public BootstrapServer {
  public:
   FakeServer(Machine& machine, int& sick, int& asked)
       : machine_(machine), sick_(sick), asked_(asked) {}
+  ~FakeServer() override {
+    if (gone) *gone = true;
+  }
   sync::ApiServer& api() override { return machine_.signer; }
   void CheckHealth(const Context& context, reactor::Done<Unit> done) override {
     EXPECT_EQ(context.Left(machine_.loop().Now()), Seconds(1));
@@ -54,6 +57,7 @@ class FakeServer final : public BootstrapServer {
   }
 
   Error illness = Error(ErrorCode::kUnavailable, "it is not well").AsAnswer();
+  std::shared_ptr<bool> gone;  // set when it goes
 
  private:
   Machine& machine_;
@@ -86,6 +90,7 @@ class Bootstrap : public testing::Test {
           connected_.push_back(access.token.data);
           auto server = std::make_unique<FakeServer>(machine_, sick_, health_asked_);
           if (illness_) server->illness = *illness_;
+          server->gone = server_gone_;
           return std::unique_ptr<BootstrapServer>(std::move(server));
         },
         std::move(done));
@@ -101,6 +106,7 @@ class Bootstrap : public testing::Test {
   }
 
   Machine machine_;
+  const std::shared_ptr<bool> server_gone_ = std::make_shared<bool>(false);
   BootstrapOptions options_;
   // How often a line with this was logged since the last question.
   int Lines(std::string_view text) {
@@ -362,6 +368,21 @@ TEST_F(Bootstrap, ADenialEndsIt) {
   EXPECT_THAT(access.error().message(), HasSubstr("it was denied"));
   EXPECT_FALSE(machine_.disk.Stat(kKubeconfig)) << "nothing is written";
   EXPECT_TRUE(machine_.disk.Stat(kKeyFile)) << "the key is kept for the next start";
+}
+
+// The end is told from within its connection.
+TEST_F(Bootstrap, TheServerOutlivesTheAnswerThatEndsIt) {
+  Write(kBootstrapKubeconfig, Config("token: boot"));
+  machine_.signer.mood = Mood::kDenies;
+  std::unique_ptr<ClientBootstrap> bootstrap;
+  const Result<bool> gone = machine_.Await<bool>([&](auto done) {
+    bootstrap = Start(
+        [this, done = std::move(done)](Result<ClientAccess>) mutable { done(*server_gone_); });
+  });
+  ASSERT_TRUE(gone);
+  EXPECT_FALSE(*gone);
+  machine_.world.RunUntil(machine_.world.clock().Now() + Seconds(1));
+  EXPECT_TRUE(*server_gone_);
 }
 
 TEST_F(Bootstrap, AfterARestartTheSameRequestIsTakenUpAgain) {
