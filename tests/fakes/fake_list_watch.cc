@@ -81,6 +81,8 @@ void FakeApiServer::FakeListWatch::List() {
 bool FakeApiServer::FakeListWatch::TellList(const ModelList& list) {
   const std::shared_ptr<FakeListWatch*> self = self_;
   objects_.BeginList();
+  user_.OnListing();
+  if (*self == nullptr) return false;
   for (const std::string& item : list.items) {
     if (!Tell(item)) return false;
   }

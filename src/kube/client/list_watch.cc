@@ -89,6 +89,9 @@ void HttpListWatch::Begin() {
   if (!list_due_) return StartWatch();
   if (!continue_token_.empty()) return StartPage();
   objects_.BeginList();
+  const std::shared_ptr<HttpListWatch*> self = self_;
+  user_.OnListing();
+  if (*self == nullptr) return;
   if (initial_events_) return StartInitial();
   StartPage();
 }

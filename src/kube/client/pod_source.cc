@@ -56,24 +56,25 @@ void ApiPodSource::OnObject(std::string_view wire) {
   const ObjectRefView name((*pod)->hot().ns, (*pod)->hot().name);
   if (const Status fine = Check(**pod); !fine) return Refuse(name, fine.error());
   Accept(name);
-  if (told_) return user_.OnPod(kApi, *std::move(pod));
+  if (!listing_) return user_.OnPod(kApi, *std::move(pod));
   std::string uid((*pod)->hot().uid);
-  first_.insert_or_assign(std::move(uid), *std::move(pod));
+  held_.insert_or_assign(std::move(uid), *std::move(pod));
 }
 
 void ApiPodSource::OnGone(const ObjectRef& object, std::string_view uid) {
   Accept(object);
-  if (told_) return user_.OnPodGone(kApi, uid);
-  if (const auto found = first_.find(uid); found != first_.end()) first_.erase(found);
+  if (const auto found = held_.find(uid); found != held_.end()) held_.erase(found);
+  if (told_) user_.OnPodGone(kApi, uid);
 }
 
 void ApiPodSource::OnSynced() {
-  if (std::exchange(told_, true)) return;
+  listing_ = false;
   std::vector<PodRef> pods;
-  pods.reserve(first_.size());
-  for (auto& [uid, pod] : first_) pods.push_back(std::move(pod));
-  first_.clear();
-  user_.OnPods(kApi, std::move(pods));
+  pods.reserve(held_.size());
+  for (auto& [uid, pod] : held_) pods.push_back(std::move(pod));
+  held_.clear();
+  if (!std::exchange(told_, true)) return user_.OnPods(kApi, std::move(pods));
+  for (PodRef& pod : pods) user_.OnPod(kApi, std::move(pod));
 }
 
 void ApiPodSource::OnTrouble(const Error& reason) {

@@ -2,6 +2,9 @@
 // selector on the node's name.
 //
 // The first set is told when the first list has come through; after that each change by itself.
+// What a later list brings is held until it has come through, too: it tells last what is gone, and
+// who came in the place of those must not be judged beside them.
+//
 // Lives on the API shard; destroying it ends it.
 #pragma once
 
@@ -31,6 +34,7 @@ class ApiPodSource final : public sync::PodSource, private sync::ListWatchUser {
   // ListWatchUser
   void OnObject(std::string_view wire) override;
   void OnGone(const ObjectRef& object, std::string_view uid) override;
+  void OnListing() override { listing_ = true; }
   void OnSynced() override;
   void OnTrouble(const Error& reason) override;
   void OnGoingOn() override;
@@ -43,8 +47,9 @@ class ApiPodSource final : public sync::PodSource, private sync::ListWatchUser {
   const std::string node_;
   sync::PodSourceUser& user_;
   bool told_ = false;
-  bool broken_ = false;                               // the list-watch, as told
-  std::map<std::string, PodRef, std::less<>> first_;  // by uid, until the first set is told
+  bool broken_ = false;  // the list-watch, as told
+  bool listing_ = true;
+  std::map<std::string, PodRef, std::less<>> held_;  // by uid, while a list comes
   // Pods that were refused, as told; with one for each object it is as bounded as the collection.
   std::map<std::string, Error> refused_;
   std::unique_ptr<sync::ListWatch> watch_;  // last: it calls the above

@@ -69,6 +69,9 @@ class ListWatchUser {
   // with another uid is announced by OnGone of the old one.
   virtual void OnObject(std::string_view wire) = 0;
   virtual void OnGone(const ObjectRef& object, std::string_view uid) = 0;
+  // A list begins, the first or a later one; it may begin again before OnSynced. Until then some of
+  // what was told before may be gone without a word.
+  virtual void OnListing() {}
   // Everything that there was when the list was taken has been told, and what is no more was told
   // to be gone. Comes after the first list and after each later one.
   virtual void OnSynced() = 0;

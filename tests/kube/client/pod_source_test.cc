@@ -99,6 +99,28 @@ TEST_F(ApiPodSourceTest, TheFirstListIsOneSetAndTheRestAreChanges) {
   EXPECT_THAT(told_, ElementsAre("pod a", "gone 2"));
 }
 
+// Those that came in the place of others are not judged beside them.
+TEST_F(ApiPodSourceTest, OfALaterListIsToldFirstWhatIsGone) {
+  ApiPodSource source(api_, NodeName("node-1"), *this);
+  api_.user->OnListing();
+  api_.user->OnObject(Wire("old", "1"));
+  api_.user->OnSynced();
+  told_.clear();
+  api_.user->OnListing();
+  api_.user->OnObject(Wire("new", "2"));
+  api_.user->OnObject(Wire("short", "3"));
+  api_.user->OnListing();  // the list was cut off
+  api_.user->OnObject(Wire("next", "4"));
+  EXPECT_THAT(told_, IsEmpty());
+  api_.user->OnGone({"ns", "old"}, "1");
+  api_.user->OnGone({"ns", "short"}, "3");
+  api_.user->OnSynced();
+  EXPECT_THAT(told_, ElementsAre("gone 1", "gone 3", "pod new", "pod next"));
+  told_.clear();
+  api_.user->OnObject(Wire("later", "5"));
+  EXPECT_THAT(told_, ElementsAre("pod later"));
+}
+
 TEST_F(ApiPodSourceTest, WhatCannotBeTakenIsReportedOnce) {
   ApiPodSource source(api_, NodeName("node-1"), *this);
   api_.user->OnSynced();
