@@ -75,3 +75,15 @@ soon 30 "the lease's renewal with the new certificate" renewed_since $node "$rot
 stop_agent 10
 expect_nothing_denied $node
 kubectl delete node $node >/dev/null
+
+# Who may not ask for a certificate is told so, and nothing runs; without rotation the agent waits for the first one.
+openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj "/CN=nobody" -keyout "$work/nobody.key" -out "$work/nobody.csr" 2>/dev/null
+openssl x509 -req -in "$work/nobody.csr" -CA "$DENSELET_PKI/ca.crt" -CAkey "$DENSELET_PKI/ca.key" -set_serial 77 -days 1 -out "$work/nobody.crt" 2>/dev/null
+control_plane.sh bootstrap-kubeconfig | sed -E "s|^( *)token: .*|\1client-certificate: $work/nobody.crt\n\1client-key: $work/nobody.key|" >"$work/nobody"
+grep -q nobody.crt "$work/nobody" || fail "the bootstrap kubeconfig has no token: $(cat "$work/nobody")"
+status=0
+timeout 30 "$denselet" --hostname-override nobody --root-dir "$work/refused" --cert-dir "$work/refused/pki" --fail-cgroupv1=false \
+  --rotate-certificates=false --container-runtime-endpoint "unix://$work/runtime.sock" --kubeconfig "$work/refused.kubeconfig" \
+  --bootstrap-kubeconfig "$work/nobody" >"$work/refused.log" 2>&1 || status=$?
+[ "$status" = 1 ] || fail "ended with $status: $(cat "$work/refused.log")"
+tail -1 "$work/refused.log" | grep '"Failed to run the agent"' | grep -q "forbidden" || fail "it does not say why: $(cat "$work/refused.log")"
