@@ -227,6 +227,25 @@ TEST_F(ApiOutageSim, AVersionThatIsTooOldTwiceIsNoTroubleYet) {
   }
 }
 
+// Each time it has forgotten the version: that is not a list that does not help.
+TEST_F(ApiOutageSim, AServerThatRestartsAgainAndAgainIsFollowedSoonEachTime) {
+  for (const uint64_t seed : sim::Seeds(10)) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Make(seed);
+    StartHeartbeat();
+    Follow(3);
+    ASSERT_TRUE(Run([&] { return AllLive(); }));
+    for (int i = 2; i <= 7; ++i) {
+      RunFor(Seconds(2));
+      pair_->model.Serve(CreateRequest(kube::kConfigMaps, MakeConfigMap(std::to_string(i))), {});
+      pair_->model.Compact(pair_->model.version());
+      Outage(Seconds(3));
+      ASSERT_TRUE(Run([&] { return AllSynced(i); }, Seconds(5))) << "restart " << i - 1;
+    }
+    EXPECT_GE(pair_->server.counters().expired_watches, 3u * 6);
+  }
+}
+
 TEST_F(ApiOutageSim, AServerThatCallsEveryVersionTooOldIsNotAskedInATightLoop) {
   Make(1);
   pair_->server.faults().watch_error = 1;
