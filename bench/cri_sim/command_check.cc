@@ -85,6 +85,13 @@ Status CheckValues(const std::string& name, const Json& command) {
   if (name == "crash") {
     const Result<Duration> downtime = ParseDuration(command["downtime"].Text("0s"));
     if (!downtime) return downtime.error().With("downtime");
+    if (*downtime < Duration::zero()) return Invalid("downtime: wanted 0s or more");
+  }
+  if (name == "populate" && command["pods"].Number() < 1) {
+    return Invalid("pods: wanted a number, 1 or more");
+  }
+  if (name == "health" && !command["healthy"].is_bool()) {
+    return Invalid("healthy: wanted true or false");
   }
   if (name == "set") {
     Settings scratch;

@@ -163,17 +163,20 @@ std::string EndContainers(Simulator& simulator, const Json& command) {
   const std::string name = command["container"].Text();
   const WallTime now = simulator.world().Now();
   uint64_t ended = 0;
+  bool named = name.empty();
   const std::vector<Sandbox*> pods = Meant(simulator, command["pod"].Text());
   if (pods.empty()) return NoPod(command);
   for (const Sandbox* sandbox : pods) {
     for (Container* container : sandbox->containers) {
-      if (container->state != ContainerState::kRunning) continue;
       if (!name.empty() && container->spec.name != name) continue;
+      named = true;
+      if (container->state != ContainerState::kRunning) continue;
       const std::string reason = command["reason"].Text(code == 0 ? "Completed" : "Error");
       simulator.world().model.Exit(*container, code, reason, now);
       ++ended;
     }
   }
+  if (!named) return Failed(Error(ErrorCode::kNotFound, "no container \"" + name + "\" there"));
   return Object().Raw("ok", "true").Count("containers", ended).Done();
 }
 

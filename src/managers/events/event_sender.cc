@@ -72,10 +72,15 @@ void EventSender::RecordWithAnnotations(const sync::EventObject& object, sync::E
                  KV("reason", reason), KV("message", message));
   if (queue_.full()) {
     ++dropped_;
+    if (++dropped_in_a_row_ > 1) return;
     log_.Error("Unable to record event: too many queued events, dropped event",
                KV("object", ObjectRef{object.ns, object.name}), KV("reason", reason),
                KV("message", message));
     return;
+  }
+  if (dropped_in_a_row_ > 0 && queue_.size() <= queue_.entries_max() / 2) {
+    log_.Warning("Events were dropped, now there is room again", KV("dropped", dropped_in_a_row_));
+    dropped_in_a_row_ = 0;
   }
   Waiting waiting{MakeEvent(object, type, reason, std::move(message), annotations),
                   {loop_.Now(), loop_.WallNow()}};

@@ -96,6 +96,7 @@ class EventSender final : public sync::EventRecorder {
   int tries_ = 0;
   WallTime last_stamp_ = WallTime::min();
   uint64_t dropped_ = 0;
+  uint64_t dropped_in_a_row_ = 0;  // until half of the queue was free again
   uint64_t rejected_ = 0;
   reactor::TimerId timer_;
   CancelSource cancel_;

@@ -191,6 +191,12 @@ TEST_F(HostTest, TheControlAnswersOverItsSocket) {
   EXPECT_THAT(*Ask(folder_ + "/c", R"({"do":"crash","downtim":"5s"})"),
               HasSubstr(R"(unknown member \"downtim\" of crash)"));
   EXPECT_THAT(*Ask(folder_ + "/c", R"({"do":"exit","pod":"nope"})"), HasSubstr("no pod is meant"));
+  EXPECT_THAT(*Ask(folder_ + "/c", R"({"do":"exit","pod":"*","container":"nope"})"),
+              HasSubstr(R"(no container \"nope\")"));
+  EXPECT_THAT(*Ask(folder_ + "/c", R"({"do":"crash","downtime":"-1s"})"),
+              HasSubstr("downtime: wanted 0s or more"));
+  EXPECT_THAT(*Ask(folder_ + "/c", R"({"do":"populate","pods":-1})"), HasSubstr("1 or more"));
+  EXPECT_THAT(*Ask(folder_ + "/c", R"({"do":"health","pod":"*"})"), HasSubstr("true or false"));
   EXPECT_THAT(*Ask(folder_ + "/c", R"({"do":"set","settings":{"methods":{"Versoin":{}}}})"),
               HasSubstr(R"(no method \"Versoin\")"));
   cri::VersionRequest request;

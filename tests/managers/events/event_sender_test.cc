@@ -174,10 +174,15 @@ TEST_F(EventSenderTest, AFullQueueDropsWhatComes) {
   for (int i = 0; i < 1100; ++i) Tell("m", "Reason" + std::to_string(i));
   EXPECT_EQ(sender_.waiting(), EventSender::kQueueMax);
   EXPECT_EQ(sender_.dropped(), 100);
+  const std::string log = sink_.Take();
+  EXPECT_THAT(log, testing::HasSubstr("Reason1000"));
+  EXPECT_THAT(log, testing::Not(testing::HasSubstr("Reason1001"))) << "of many one is named";
   // Of one object: what the spam filter lets through.
   RunFor(Minutes(1));
   EXPECT_EQ(api_.seen.size(), SpamFilter::kBurst);
   EXPECT_EQ(sender_.waiting(), 0);
+  Tell("m");
+  EXPECT_THAT(sink_.Take(), testing::HasSubstr("now there is room again\" dropped=100"));
 }
 
 TEST_F(EventSenderTest, CanGoWhileOneIsSent) {
