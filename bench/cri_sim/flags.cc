@@ -3,7 +3,9 @@
 #include <charconv>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <sstream>
 
 #include "bench/cri_sim/json.h"
@@ -56,9 +58,10 @@ Result<std::pair<std::string, std::string>> SplitAt(const std::string& text, cha
 
 Result<std::string> ReadFile(const std::string& path) {
   std::ifstream in(path);
-  std::ostringstream text;
-  if (!(text << in.rdbuf())) return Error(ErrorCode::kIo, "could not read " + path);
-  return text.str();
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in.is_open() || in.bad()) return Error(ErrorCode::kIo, "could not read " + path);
+  if (text.empty()) return Error(ErrorCode::kInvalid, path + " is empty");
+  return text;
 }
 
 // {"methods":{METHOD:{KEY:VALUE}}}
@@ -185,18 +188,17 @@ Result<Flags> ParseFlags(const std::vector<std::string>& arguments) {
       found->second();
       continue;
     }
-    std::string value;
+    std::optional<std::string> value;
     if (const size_t at = name.find('='); at != std::string::npos) {
       value = name.substr(at + 1);
       name.erase(at);
-    } else if (i + 1 < arguments.size()) {
-      value = arguments[++i];
-    } else {
-      return Error(ErrorCode::kInvalid, "no value for --" + name);
     }
+    if (name == "ask") return Error(ErrorCode::kInvalid, "--ask wants a socket and a command");
     const auto setter = setters.find(name);
     if (setter == setters.end()) return Error(ErrorCode::kInvalid, "unknown flag --" + name);
-    if (Status set = setter->second(value); !set) return set.error().With("--" + name);
+    if (!value && i + 1 < arguments.size()) value = arguments[++i];
+    if (!value) return Error(ErrorCode::kInvalid, "no value for --" + name);
+    if (Status set = setter->second(*value); !set) return set.error().With("--" + name);
   }
   // Setters refer to `flags`, so it is completed in place and returned last.
   HostOptions& host = flags.host;

@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
   }
   Result<Flags> flags = ParseFlags(std::vector<std::string>(argv + 1, argv + argc));
   if (!flags) {
-    std::fprintf(stderr, "cri_sim: %s\n%s", flags.error().message().c_str(), kUsage);
+    std::fprintf(stderr, "cri_sim: %s; --help tells all flags\n", flags.error().message().c_str());
     return 2;
   }
   if (flags->help) {
