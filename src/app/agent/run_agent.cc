@@ -119,6 +119,8 @@ Result<int> RunAgentProcess(const AgentOptions& options, const Clock& clock) {
   wary.pods.core.shard.held_back = PodsToHoldBack(ReadCrashRecord(crashes));
   Result<int> code = RunBeside({clock, verbosity, **writer, **end}, wary, log);
   if (!code) {
+    // Behind what shards have said.
+    (void)(*writer)->Flush(kLogFlushTimeMax);
     log.Error(code.error(), "Failed to run the agent");
     code = 1;
   } else if (*code == 0) {
