@@ -5,7 +5,7 @@ set -euo pipefail
 denselet=$1
 # shellcheck source=/dev/null
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-node=agent-certificate
+node=agent-certificate-$reactor
 cat >"$work/config" <<CONFIG
 apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration

@@ -67,6 +67,9 @@ start_cri_sim() {
   soon 20 "the runtime" ask '{"do":"state"}'
 }
 
+# Which loop the agents run on: CMakeLists.txt runs some tests on each.
+reactor=${DENSELET_TEST_REACTOR:-auto}
+
 # start_agent NODE FLAGS...: sets agent, its process, and log, its file. Kept apart from this machine's own kubelet and
 # container runtime, if any.
 start_agent() {
@@ -74,7 +77,7 @@ start_agent() {
   shift
   log=$work/$node.log
   "$denselet" --hostname-override "$node" --root-dir "$work/$node" --cert-dir "$work/$node/pki" -v 3 \
-    --container-runtime-endpoint "unix://$work/runtime.sock" "$@" >>"$log" 2>&1 &
+    --denselet-reactor "$reactor" --container-runtime-endpoint "unix://$work/runtime.sock" "$@" >>"$log" 2>&1 &
   agent=$!
   agents+=("$agent")
 }

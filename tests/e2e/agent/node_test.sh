@@ -4,7 +4,7 @@ set -euo pipefail
 denselet=$1
 # shellcheck source=/dev/null
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-node=agent-node
+node=agent-node-$reactor
 control_plane.sh node-kubeconfig $node >"$work/kubeconfig"
 own_namespace $node
 mkdir "$work/manifests"

@@ -5,7 +5,7 @@ set -euo pipefail
 denselet=$1
 # shellcheck source=/dev/null
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-node=agent-token
+node=agent-token-$reactor
 own_namespace $node
 kubectl create clusterrolebinding $node --clusterrole=system:node --serviceaccount=$node:node >/dev/null
 make_token() {
