@@ -109,6 +109,15 @@ void ApiModel::Compact(uint64_t version) {
   while (!history_.empty() && history_.front().version <= compacted_) history_.pop_front();
 }
 
+void ApiModel::Restore(uint64_t version) {
+  while (!history_.empty() && history_.back().version > version) {
+    CHECK(history_.back().before == nullptr);
+    objects_.erase(history_.back().key);
+    history_.pop_back();
+  }
+  version_ = version;
+}
+
 std::map<ObjectRef, ApiModel::Wire> ApiModel::StateAt(const kube::Resource& resource,
                                                       uint64_t version) const {
   const std::string name = QualifiedName(resource);

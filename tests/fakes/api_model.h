@@ -108,6 +108,9 @@ class ApiModel {
 
   // ---- what tests do behind everybody's back
 
+  // As from a backup of that version. Only creations can be undone.
+  void Restore(uint64_t version);
+
   // The object's bytes; empty: there is none.
   std::string Find(const kube::Resource& resource, const ObjectRef& object) const;
   // Without validation. False: there is no such object.

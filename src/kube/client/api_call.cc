@@ -33,12 +33,18 @@ ApiCall::ApiCall(const ApiCallParts& parts, TokenBucket* limit, const Context& c
     if (stage_ == Stage::kLimited && limit_ != nullptr) limit_->GiveBack();
     FinishLater(Error(ErrorCode::kCancelled, "nobody waits for the answer any more"));
   });
-  WaitUntil(limit_ == nullptr ? now : limit_->Take(now), Stage::kLimited);
+  WaitForTurn();
 }
 
 ApiCall::~ApiCall() {
   *self_ = nullptr;
   parts_.loop.Disarm(timer_);
+}
+
+// Each try takes a turn: a server that turns requests away is not asked more often for it.
+void ApiCall::WaitForTurn() {
+  const TimePoint now = parts_.loop.Now();
+  WaitUntil(limit_ == nullptr ? now : limit_->Take(now), Stage::kLimited);
 }
 
 void ApiCall::WaitUntil(TimePoint when, Stage stage) {
@@ -51,11 +57,13 @@ void ApiCall::OnTimer() {
     if (stage_ == Stage::kLimited && limit_ != nullptr) limit_->GiveBack();
     return Finish(Error(ErrorCode::kDeadlineExceeded, "the request was not sent in time"));
   }
+  if (stage_ == Stage::kPause) return WaitForTurn();
   Authorize();
 }
 
 void ApiCall::Authorize() {
-  if (parts_.transport.credentials().Authorization() != nullptr) return Transmit();
+  const std::string* const authorization = parts_.transport.credentials().Authorization();
+  if (authorization != nullptr) return Transmit(*authorization);
   WaitUntil(context_.deadline, Stage::kCredentials);
   parts_.transport.credentials().WhenReady(context_, [self = self_](Status ready) {
     if (*self == nullptr || (*self)->stage_ != Stage::kCredentials) return;
@@ -65,14 +73,15 @@ void ApiCall::Authorize() {
   });
 }
 
-void ApiCall::Transmit() {
+void ApiCall::Transmit(const std::string& authorization) {
   stage_ = Stage::kSent;
   ++tries_;
   body_.clear();
   const ApiLane lane =
       request_.traffic == sync::ApiTraffic::kHeartbeat ? ApiLane::kHeartbeat : ApiLane::kRequests;
-  exchange_ = parts_.transport.Start(context_, lane, ToHttpRequest(request_, server_timeout_),
-                                     ToHttpBody(request_), *this);
+  exchange_ =
+      parts_.transport.Start(context_, lane, authorization,
+                             ToHttpRequest(request_, server_timeout_), ToHttpBody(request_), *this);
 }
 
 void ApiCall::OnHead(net::HttpResponseHead head) {

@@ -67,10 +67,11 @@ class ApiCall final : public reactor::Deletable, private net::HttpClientCall {
   void OnEnd() override;
   void OnFailed(const Error& reason) override;
 
+  void WaitForTurn();
   void WaitUntil(TimePoint when, Stage stage);
   void OnTimer();
   void Authorize();
-  void Transmit();
+  void Transmit(const std::string& authorization);
   void OnRefused(const ApiFailure& failure);
   void OnUnauthorized(const Error& error);
   // Pauses, and then tries again; when there were enough tries, the error is the answer.

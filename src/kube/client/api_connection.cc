@@ -31,15 +31,7 @@ class ApiConnection::HealthCheck final : private net::HttpClientCall {
       const std::optional<Error>& unreachable = home_.transport_.contact().unreachable();
       Finish(unreachable ? unreachable->With(late.message()) : late);
     });
-    if (home_.credentials_.Authorization() != nullptr) {
-      Start();
-      return;
-    }
-    home_.credentials_.WhenReady(context_, [self = self_](Status ready) {
-      if (*self == nullptr) return;
-      if (!ready) return (*self)->Finish(ready.error().With("credentials for the API server"));
-      (*self)->Start();
-    });
+    Authorize();
   }
   ~HealthCheck() {
     *self_ = nullptr;
@@ -47,10 +39,22 @@ class ApiConnection::HealthCheck final : private net::HttpClientCall {
   }
 
  private:
-  void Start() {
+  void Authorize() {
+    if (const std::string* authorization = home_.credentials_.Authorization()) {
+      return Start(*authorization);
+    }
+    home_.credentials_.WhenReady(context_, [self = self_](Status ready) {
+      if (*self == nullptr) return;
+      if (!ready) return (*self)->Finish(ready.error().With("credentials for the API server"));
+      (*self)->Authorize();
+    });
+  }
+
+  void Start(const std::string& authorization) {
     net::HttpRequest request;
     request.target = "/healthz";
-    exchange_ = home_.transport_.Start(context_, ApiLane::kRequests, std::move(request), "", *this);
+    exchange_ = home_.transport_.Start(context_, ApiLane::kRequests, authorization,
+                                       std::move(request), "", *this);
   }
 
   void OnHead(net::HttpResponseHead head) override {

@@ -15,6 +15,7 @@ constexpr size_t kTextBytesMax = 256;
 constexpr int64_t kRetryAfterSecondsMax = 3600;
 constexpr Duration kSpreadMin = Seconds(1);
 constexpr std::string_view kNamespaceTerminating = "NamespaceTerminating";
+constexpr std::string_view kVersionTooLarge = "ResourceVersionTooLarge";
 
 std::string CutText(std::string_view text) {
   std::string cut(text.substr(0, kTextBytesMax));
@@ -43,12 +44,17 @@ bool ReadStatus(std::string_view object, meta::Status& status) {
   return nameless || report.type.kind == "Status";
 }
 
+bool HasCause(const meta::Status& status, std::string_view reason) {
+  return std::ranges::any_of(status.details().causes(), [reason](const meta::StatusCause& cause) {
+    return cause.reason() == reason;
+  });
+}
+
 void Take(const meta::Status& status, ApiFailure& failure) {
   failure.reason = status.reason();
   failure.message = status.message();
-  failure.namespace_terminating = std::ranges::any_of(
-      status.details().causes(),
-      [](const meta::StatusCause& cause) { return cause.reason() == kNamespaceTerminating; });
+  failure.namespace_terminating = HasCause(status, kNamespaceTerminating);
+  failure.version_too_large = HasCause(status, kVersionTooLarge);
   if (const auto after = SecondsAfter(status.details().retryafterseconds())) {
     failure.retry_after = after;
   }

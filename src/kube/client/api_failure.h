@@ -20,6 +20,8 @@ struct ApiFailure {
   std::optional<Duration> retry_after;
   // The namespace is being deleted and takes nothing new.
   bool namespace_terminating = false;
+  // A version was asked for that the server has not reached.
+  bool version_too_large = false;
 
   // A version that the server no longer has: only a new list helps.
   bool IsExpired() const { return http_status == 410 || reason == "Expired" || reason == "Gone"; }

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "base/check.h"
-
 namespace denselet::kube {
 namespace {
 
@@ -55,15 +53,14 @@ ApiTransport::ApiTransport(reactor::Loop& loop, Random& random, ApiTransportOpti
 }
 
 std::unique_ptr<net::HttpExchange> ApiTransport::Start(const Context& context, ApiLane lane,
+                                                       const std::string& authorization,
                                                        net::HttpRequest request, std::string body,
                                                        net::HttpClientCall& call) {
-  const std::string* authorization = credentials_.Authorization();
-  CHECK(authorization != nullptr);
   request.scheme = options_.scheme;
   request.authority = options_.authority;
   request.target.insert(0, options_.base_path);
   request.headers.Add("user-agent", options_.user_agent);
-  if (!authorization->empty()) request.headers.Add("authorization", *authorization);
+  if (!authorization.empty()) request.headers.Add("authorization", authorization);
   if (const std::string trace = context.trace.TraceParent(); !trace.empty()) {
     request.headers.Add("traceparent", trace);
   }

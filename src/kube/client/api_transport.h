@@ -54,9 +54,10 @@ class ApiTransport final : private net::Http2ClientUser {
   ApiTransport(reactor::Loop& loop, Random& random, ApiTransportOptions options,
                Credentials& credentials, net::Http2Client::Dial dial);
 
-  // `request` has a method, a target without the base path and headers; the rest is added here,
-  // with the credentials of the moment, which must be there (Credentials::Authorization).
+  // `request` has a method, a target without the base path and headers; the rest is added here.
+  // `authorization` is what Credentials::Authorization said.
   std::unique_ptr<net::HttpExchange> Start(const Context& context, ApiLane lane,
+                                           const std::string& authorization,
                                            net::HttpRequest request, std::string body,
                                            net::HttpClientCall& call);
 

@@ -75,7 +75,9 @@ void HttpListWatch::OnTimer() {
 }
 
 void HttpListWatch::Begin() {
-  if (transport_.credentials().Authorization() == nullptr) {
+  // Looked at once: an expiry may pass between two looks.
+  const std::string* const authorization = transport_.credentials().Authorization();
+  if (authorization == nullptr) {
     stage_ = Stage::kCredentials;
     Context context;
     context.deadline = After(loop_.Now(), options_.page_timeout);
@@ -86,19 +88,20 @@ void HttpListWatch::Begin() {
     });
     return;
   }
-  if (!list_due_) return StartWatch();
-  if (!continue_token_.empty()) return StartPage();
+  if (!list_due_) return StartWatch(*authorization);
+  if (!continue_token_.empty()) return StartPage(*authorization);
   objects_.BeginList();
   const std::shared_ptr<HttpListWatch*> self = self_;
   user_.OnListing();
   if (*self == nullptr) return;
-  if (initial_events_) return StartInitial();
-  StartPage();
+  if (initial_events_) return StartInitial(*authorization);
+  StartPage(*authorization);
 }
 
 // ---- requests
 
-void HttpListWatch::StartRequest(Stage stage, const std::string& query, Duration timeout) {
+void HttpListWatch::StartRequest(Stage stage, const std::string& authorization,
+                                 const std::string& query, Duration timeout) {
   stage_ = stage;
   refusal_.clear();
   brought_news_ = false;
@@ -112,7 +115,7 @@ void HttpListWatch::StartRequest(Stage stage, const std::string& query, Duration
   Context context;
   context.deadline = After(began_at_, timeout);
   const ApiLane lane = stage == Stage::kListing ? ApiLane::kRequests : ApiLane::kWatches;
-  exchange_ = transport_.Start(context, lane, std::move(request), {}, *this);
+  exchange_ = transport_.Start(context, lane, authorization, std::move(request), {}, *this);
   if (stage == Stage::kListing) return;
   timer_ = loop_.Arm(After(began_at_, options_.answer_timeout), [this] { OnTimer(); });
 }
@@ -121,7 +124,7 @@ Duration HttpListWatch::WatchTime() {
   return std::chrono::duration_cast<Seconds>(random_.Jitter(spec_.watch_time_min, 1.0));
 }
 
-void HttpListWatch::StartInitial() {
+void HttpListWatch::StartInitial(const std::string& authorization) {
   const Duration time = WatchTime();
   watch_frames_.emplace(WatchEncoding::kProtobuf);
   Query query;
@@ -132,21 +135,21 @@ void HttpListWatch::StartInitial() {
       .Add("sendInitialEvents", "true")
       .Add("timeoutSeconds", std::to_string(std::chrono::duration_cast<Seconds>(time).count()))
       .Add("watch", "true");
-  StartRequest(Stage::kInitial, query.text(), time + kWatchGrace);
+  StartRequest(Stage::kInitial, authorization, query.text(), time + kWatchGrace);
 }
 
 // From the server's cache all comes in one answer, however long; pages are for lists that go
 // through to its store.
-void HttpListWatch::StartPage() {
+void HttpListWatch::StartPage(const std::string& authorization) {
   list_frames_.emplace();
   Query query;
   query.Add("continue", continue_token_).Add("fieldSelector", spec_.field_selector);
   if (continue_token_.empty()) query.Add("resourceVersion", list_from_);
   if (list_from_.empty()) query.Add("limit", std::to_string(options_.page_items_max));
-  StartRequest(Stage::kListing, query.text(), options_.page_timeout);
+  StartRequest(Stage::kListing, authorization, query.text(), options_.page_timeout);
 }
 
-void HttpListWatch::StartWatch() {
+void HttpListWatch::StartWatch(const std::string& authorization) {
   const Duration time = WatchTime();
   watch_frames_.emplace(WatchEncoding::kProtobuf);
   Query query;
@@ -155,7 +158,7 @@ void HttpListWatch::StartWatch() {
       .Add("resourceVersion", version_)
       .Add("timeoutSeconds", std::to_string(std::chrono::duration_cast<Seconds>(time).count()))
       .Add("watch", "true");
-  StartRequest(Stage::kWatching, query.text(), time + kWatchGrace);
+  StartRequest(Stage::kWatching, authorization, query.text(), time + kWatchGrace);
 }
 
 // ---- answers
@@ -225,7 +228,9 @@ bool HttpListWatch::OnEvent(const WatchEvent& event) {
       break;
   }
   // Initial events come in no order of versions: only the bookmark behind them says how far we are.
-  if (stage_ == Stage::kInitial && !meta->initial_events_end) return true;
+  // Anybody may write its annotation on an object of theirs, so an object never ends a list.
+  const bool ends_list = event.type == WatchEventType::kBookmark && meta->initial_events_end;
+  if (stage_ == Stage::kInitial && !ends_list) return true;
   if (!meta->resource_version.empty() && version_ != meta->resource_version) {
     version_ = meta->resource_version;
     brought_news_ = true;
@@ -318,8 +323,9 @@ void HttpListWatch::OnRefused(const ApiFailure& failure) {
     initial_events_ = false;  // an older server: it says so in this way
     return Pause(Duration::zero());
   }
-  if (failure.IsExpired()) {
-    // Once more from the newest that there is; a list that was cut off in the middle starts over.
+  if (failure.IsExpired() || failure.version_too_large) {
+    // Too large: its store was restored from before, or it is behind another server's. Once more
+    // from the newest that there is; a list that was cut off in the middle starts over.
     ListAgain();
     list_from_.clear();
     return Expired(error);
@@ -346,6 +352,9 @@ void HttpListWatch::Unusable(const Error& reason) {
 }
 
 void HttpListWatch::ListAgain() {
+  // Not older than what was told since the last list: another server may be behind, and would bring
+  // back what is gone.
+  if (!list_due_) list_from_ = version_;
   list_due_ = true;
   continue_token_.clear();
 }

@@ -71,10 +71,11 @@ class HttpListWatch final : public sync::ListWatch, private net::HttpClientCall 
 
   void Begin();
   void OnTimer();
-  void StartInitial();
-  void StartPage();
-  void StartWatch();
-  void StartRequest(Stage stage, const std::string& query, Duration timeout);
+  void StartInitial(const std::string& authorization);
+  void StartPage(const std::string& authorization);
+  void StartWatch(const std::string& authorization);
+  void StartRequest(Stage stage, const std::string& authorization, const std::string& query,
+                    Duration timeout);
   Duration WatchTime();
 
   // False: nobody follows any more, `this` is gone.

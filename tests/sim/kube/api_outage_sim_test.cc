@@ -208,6 +208,69 @@ TEST_F(ApiOutageSim, WhatAWatchBringsAndNobodyCanReadIsPassedByAList) {
   }
 }
 
+// The mark of a list's end is an annotation, and whoever makes a pod may write it there.
+TEST_F(ApiOutageSim, NobodysObjectEndsAList) {
+  for (const uint64_t seed : sim::Seeds(10)) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Make(seed);
+    kube::core::Pod marked = MakePod("b");
+    (*marked.mutable_metadata()->mutable_annotations())["k8s.io/initial-events-end"] = "true";
+    for (const kube::core::Pod& pod : {MakePod("a"), marked, MakePod("c"), MakePod("d")}) {
+      pair_->model.Serve(CreateRequest(kube::kPods, pod), {});
+    }
+    Follow(1);
+    ASSERT_TRUE(Run([&] { return AllLive(); }));
+    EXPECT_EQ(users_[0]->Versions().size(), 4u);
+    pair_->model.Serve(CreateRequest(kube::kPods, MakePod("e")), {});
+    pair_->model.Compact(pair_->model.version());
+    pair_->server.EndWatches();
+    ASSERT_TRUE(Run([&] { return AllSynced(2); }));
+    RunFor(Minutes(1));
+    EXPECT_EQ(users_[0]->synced, 2);
+    EXPECT_EQ(users_[0]->gone, 0);
+    EXPECT_EQ(users_[0]->Versions().size(), 5u);
+  }
+}
+
+// Another server than the one of the watch may be behind it: what is gone would come back.
+TEST_F(ApiOutageSim, AListIsNotOlderThanWhatTheWatchBroughtBeforeIt) {
+  for (const bool initial_events : {true, false}) {
+    Make(1);
+    pair_->model.faults().refuses_initial_events = !initial_events;
+    Follow(1);
+    ASSERT_TRUE(Run([&] { return AllLive(); }));
+    pair_->model.Serve(CreateRequest(kube::kPods, MakePod("new")), {});
+    ASSERT_TRUE(Run([&] { return users_[0]->Versions().size() == 1; }, Seconds(30)));
+    const std::string newest = users_[0]->Versions().begin()->second;
+    pair_->server.faults().watch_junk = 1;
+    pair_->server.EndWatches();
+    pair_->model.Serve(CreateRequest(kube::kPods, MakePod("newer")), {});
+    ASSERT_TRUE(Run([&] { return users_[0]->in_trouble; }, Seconds(30)));
+    const uint64_t requests = pair_->server.counters().requests;
+    ASSERT_TRUE(Run([&] { return pair_->server.counters().requests > requests; }));
+    EXPECT_THAT(pair_->server.last_target() + "&", HasSubstr("resourceVersion=" + newest + "&"));
+  }
+}
+
+TEST_F(ApiOutageSim, AServerThatWasRestoredFromABackupIsListedAsItIsNow) {
+  for (const bool initial_events : {true, false}) {
+    Make(1);
+    pair_->model.faults().refuses_initial_events = !initial_events;
+    pair_->model.Serve(CreateRequest(kube::kPods, MakePod("old")), {});
+    Follow(1);
+    ASSERT_TRUE(Run([&] { return AllLive(); }));
+    const uint64_t backup = pair_->model.version();
+    pair_->model.Serve(CreateRequest(kube::kPods, MakePod("lost")), {});
+    ASSERT_TRUE(Run([&] { return users_[0]->Versions().size() == 2; }, Seconds(30)));
+    pair_->server.faults().watch_junk = 1;  // so that it has to be listed
+    Outage(Seconds(5));
+    pair_->model.Restore(backup);
+    ASSERT_TRUE(Run([&] { return users_[0]->Versions().size() == 1; }, Minutes(2)));
+    EXPECT_EQ(users_[0]->gone, 1);
+    EXPECT_TRUE(users_[0]->faults.empty()) << users_[0]->faults[0];
+  }
+}
+
 TEST_F(ApiOutageSim, AVersionThatIsTooOldTwiceIsNoTroubleYet) {
   for (const uint64_t seed : sim::Seeds(10)) {
     SCOPED_TRACE("seed " + std::to_string(seed));

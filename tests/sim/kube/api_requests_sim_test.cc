@@ -210,6 +210,23 @@ TEST_F(ApiRequestsSim, RequestsOfAClassAreLimitedAndHeartbeatsAreNot) {
   EXPECT_LE(asked.back()->took, Seconds(12));
 }
 
+TEST_F(ApiRequestsSim, RetriesAreLimitedLikeFirstTries) {
+  HttpApiPairOptions options;
+  options.client.requests_per_second = 5;
+  options.client.requests_burst = 10;
+  Make(options);
+  pair_->model.faults().too_many_requests = 100'000;
+  std::vector<std::shared_ptr<Asked>> asked;
+  for (int i = 0; i < 40; ++i) asked.push_back(Ask(get_));
+  RunFor(Seconds(20));
+  EXPECT_LE(pair_->server.counters().requests, 10u + 20 * 5 + 1);
+  EXPECT_GE(pair_->server.counters().requests, 20u * 5);
+  pair_->model.faults().too_many_requests = 0;
+  ASSERT_TRUE(Run([&] {
+    return std::ranges::all_of(asked, [](const auto& a) { return a->answer.has_value(); });
+  }));
+}
+
 TEST_F(ApiRequestsSim, RequestsThatAreGivenUpGiveTheirTurnBack) {
   HttpApiPairOptions options;
   options.client.requests_per_second = 1;
@@ -310,6 +327,38 @@ TEST_F(ApiRequestsSim, CredentialsThatComeLateAreWaitedFor) {
   EXPECT_EQ(asked->code(), "ok");
   EXPECT_TRUE(user.troubles.empty());
   watch.reset();
+  pair_.reset();
+}
+
+// A token expires between two looks at the clock.
+TEST_F(ApiRequestsSim, CredentialsThatComeDueWhileARequestIsMadeAreNoFault) {
+  class FadingCredentials final : public kube::Credentials {
+   public:
+    explicit FadingCredentials(reactor::Loop& loop) : loop_(loop) {}
+    const std::string* Authorization() override { return ++looks % 2 == 1 ? &value_ : nullptr; }
+    void WhenReady(const Context&, reactor::Done<Unit> done) override {
+      loop_.Post([done = std::move(done)]() mutable { done(Ok()); });
+    }
+    bool Refused() override { return false; }
+    int looks = 0;
+
+   private:
+    reactor::Loop& loop_;
+    const std::string value_ = "Bearer one";
+  } credentials(world_.loop(1));
+  HttpApiPairOptions options;
+  options.credentials = &credentials;
+  options.server.token = "Bearer one";
+  Make(options);
+  for (int i = 0; i < 3; ++i) {
+    credentials.looks = i;
+    FollowedObjects user;
+    auto watch = pair_->client->Follow({.resource = kube::kPods}, user);
+    const auto asked = Ask(get_);
+    ASSERT_TRUE(Run([&] { return asked->answer.has_value() && user.synced == 1; }));
+    EXPECT_EQ(asked->code(), Name(ErrorCode::kNotFound));
+    EXPECT_TRUE(user.troubles.empty());
+  }
   pair_.reset();
 }
 
