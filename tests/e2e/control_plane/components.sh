@@ -68,7 +68,7 @@ component_command() {
       command=(kube-apiserver --etcd-servers "http://127.0.0.1:$etcd_port" --cert-dir "$folder"
         --bind-address 127.0.0.1 --advertise-address 127.0.0.1 --secure-port "$apiserver_port"
         --tls-cert-file "$pki/apiserver.crt" --tls-private-key-file "$pki/apiserver.key"
-        --client-ca-file "$pki/ca.crt" --enable-bootstrap-token-auth --authorization-mode Node,RBAC
+        --client-ca-file "$pki/ca.crt" --enable-bootstrap-token-auth --authorization-mode Node,RBAC --enable-admission-plugins NodeRestriction
         --kubelet-client-certificate "$pki/apiserver-kubelet-client.crt"
         --kubelet-client-key "$pki/apiserver-kubelet-client.key"
         --kubelet-preferred-address-types InternalIP,Hostname
