@@ -39,6 +39,11 @@ class RepeatedTrouble {
     return true;
   }
 
+  // People know of it, with this cause.
+  bool IsTold(std::string_view cause) const { return told_ && cause == cause_; }
+  // When a cause that is not told yet becomes news, if it stays until then.
+  TimePoint NewsAt() const { return After(told_at_, change_pause_); }
+
   // It is gone. For how long it was there, if anybody was told of it.
   std::optional<Duration> Over(TimePoint now) {
     const bool was_told = seen_ && told_;

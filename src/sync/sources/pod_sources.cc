@@ -17,7 +17,10 @@ PodSources::PodSources(reactor::Loop& loop, Logger log, const PodSourcesOptions&
   late_timer_ = loop_.Arm(After(loop_.Now(), options_.late_after), [this] { OnLate(); });
 }
 
-PodSources::~PodSources() { loop_.Disarm(late_timer_); }
+PodSources::~PodSources() {
+  loop_.Disarm(late_timer_);
+  loop_.Disarm(tell_timer_);
+}
 
 bool PodSources::Ready(SourceSet needed) const {
   return seen_.HasAll(needed.And(options_.configured));
@@ -73,30 +76,58 @@ void PodSources::OnPodLeftOut(SourceKind source, const kube::PodRef& pod, const 
 }
 
 void PodSources::OnTrouble(SourceKind source, const std::string& where, const Error& reason) {
-  if (!KeepTrouble(source, where, reason)) return;
+  Note({source, where}, reason, Loss::kAll);
+}
+
+void PodSources::OnPartIgnored(SourceKind source, const std::string& where, const Error& reason) {
+  Note({source, where}, reason, Loss::kPart);
+}
+
+void PodSources::LogTrouble(const Place& place, const Error& reason, Loss loss) const {
+  const auto& [source, where] = place;
+  if (loss == Loss::kPart) {
+    return log_.Warning("Ignored a part of what a pod source has", Err(reason),
+                        KV("source", SourceName(source)), KV("path", where));
+  }
   log_.Error(reason, "Could not use what a pod source has", KV("source", SourceName(source)),
              KV("path", where));
 }
 
-void PodSources::OnPartIgnored(SourceKind source, const std::string& where, const Error& reason) {
-  if (!KeepTrouble(source, where, reason)) return;
-  log_.Warning("Ignored a part of what a pod source has", Err(reason),
-               KV("source", SourceName(source)), KV("path", where));
+// A source tells as often as it tries; the log hears of it when it is news.
+void PodSources::Note(Place place, const Error& reason, Loss loss) {
+  auto found = troubles_.find(place);
+  if (found == troubles_.end()) {
+    if (troubles_.size() >= options_.troubles_max) {
+      ++not_kept_;
+      return LogTrouble(place, reason, loss);
+    }
+    found = troubles_.emplace(std::move(place), KeptTrouble{reason, loss, {}}).first;
+  }
+  KeptTrouble& kept = found->second;
+  kept.reason = reason;
+  kept.loss = loss;
+  if (kept.told.IsNews(loop_.Now(), reason.message()))
+    return LogTrouble(found->first, reason, loss);
+  if (!kept.told.IsTold(reason.message())) TellAt(kept.told.NewsAt());
 }
 
-// A source tells as often as it tries; the log hears of it when it is news, which it says.
-bool PodSources::KeepTrouble(SourceKind source, const std::string& where, const Error& reason) {
-  const std::pair place(source, where);
-  auto found = troubles_.find(place);
-  if (found != troubles_.end()) {
-    found->second.reason = reason;
-  } else if (troubles_.size() < options_.troubles_max) {
-    found = troubles_.emplace(place, KeptTrouble{reason, {}}).first;
-  } else {
-    ++not_kept_;
+void PodSources::TellAt(TimePoint when) {
+  if (when >= tell_at_) return;
+  loop_.Disarm(tell_timer_);
+  tell_at_ = when;
+  tell_timer_ = loop_.Arm(when, [this] { TellWhatIsDue(); });
+}
+
+void PodSources::TellWhatIsDue() {
+  tell_at_ = kNever;
+  for (auto& [place, kept] : troubles_) {
+    if (kept.told.IsTold(kept.reason.message())) continue;
+    if (kept.told.IsNews(loop_.Now(), kept.reason.message())) {
+      LogTrouble(place, kept.reason, kept.loss);
+    } else {
+      TellAt(kept.told.NewsAt());
+    }
   }
-  const bool kept = found != troubles_.end();
-  return !kept || found->second.told.IsNews(loop_.Now(), reason.message());
 }
 
 void PodSources::OnTroubleOver(SourceKind source, const std::string& where) {

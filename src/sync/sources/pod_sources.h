@@ -83,7 +83,13 @@ class PodSources final : public PodSourceUser, public SourceReadiness {
 
  private:
   void Tell(SourceKind source, const PodMerge& merge);
-  bool KeepTrouble(SourceKind source, const std::string& where, const Error& reason);
+  using Place = std::pair<SourceKind, std::string>;
+  // What of it is lost with the trouble.
+  enum class Loss : uint8_t { kAll, kPart };
+  void Note(Place place, const Error& reason, Loss loss);
+  void LogTrouble(const Place& place, const Error& reason, Loss loss) const;
+  void TellAt(TimePoint when);
+  void TellWhatIsDue();
   void OnLate();
 
   reactor::Loop& loop_;
@@ -96,9 +102,13 @@ class PodSources final : public PodSourceUser, public SourceReadiness {
   reactor::TimerId late_timer_;
   struct KeptTrouble {
     Error reason;
+    Loss loss;
     RepeatedTrouble told;
   };
-  std::map<std::pair<SourceKind, std::string>, KeptTrouble> troubles_;
+  std::map<Place, KeptTrouble> troubles_;
+  // A source of files tells a fault once: what came too soon after another one is told then.
+  TimePoint tell_at_ = kNever;
+  reactor::TimerId tell_timer_;
   size_t not_kept_ = 0;
 };
 

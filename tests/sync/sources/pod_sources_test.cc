@@ -140,6 +140,28 @@ TEST_F(PodSourcesTest, ATroubleThatIsToldAgainAndAgainIsNotLoggedEachTime) {
   EXPECT_THAT(sink_.Take(), testing::HasSubstr("Trouble of a pod source is over"));
 }
 
+// Of a file that is changed again soon: it tells each fault once.
+TEST_F(PodSourcesTest, TheLastOfSeveralCausesIsToldAlsoWhereItComesTooSoon) {
+  Make({kFile});
+  world_.loop(0).Post([this] {
+    for (const char* reason : {"first", "second", "third"}) {
+      sources_->OnTrouble(kFile, "/m/a.yaml", Error(ErrorCode::kInvalid, reason));
+    }
+    sources_->OnPartIgnored(kFile, "/m/b.yaml", Error(ErrorCode::kInvalid, "ua"));
+    sources_->OnPartIgnored(kFile, "/m/b.yaml", Error(ErrorCode::kInvalid, "ub"));
+    sources_->OnTrouble(kFile, "/m/c.yaml", Error(ErrorCode::kInvalid, "half a file"));
+    sources_->OnTrouble(kFile, "/m/c.yaml", Error(ErrorCode::kInvalid, "over soon"));
+    sources_->OnTroubleOver(kFile, "/m/c.yaml");
+  });
+  world_.RunUntil(world_.clock().Now() + Seconds(30));
+  std::vector<std::string> causes;
+  for (const CapturingLogSink::Line& line : sink_.lines()) causes.push_back(line.text);
+  EXPECT_THAT(causes,
+              testing::ElementsAre(testing::HasSubstr("first"), testing::HasSubstr("ua"),
+                                   testing::HasSubstr("half a file"), testing::HasSubstr("is over"),
+                                   testing::HasSubstr("third"), testing::HasSubstr("ub")));
+}
+
 TEST_F(PodSourcesTest, TroublesAreBounded) {
   Make({kFile});
   for (int i = 0; i < 1010; ++i) {
