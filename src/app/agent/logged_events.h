@@ -5,26 +5,25 @@
 #include <utility>
 
 #include "base/log.h"
+#include "managers/events/event_log.h"
+#include "reactor/api/loop.h"
 #include "sync/ports/events.h"
 
 namespace denselet::app {
 
 class LoggedEvents final : public sync::EventRecorder {
  public:
-  explicit LoggedEvents(Logger log) : log_(std::move(log)) {}
+  LoggedEvents(reactor::Loop& loop, Logger log) : loop_(loop), log_(std::move(log)) {}
 
   void RecordWithAnnotations(const sync::EventObject& object, sync::EventType type,
                              std::string_view reason, std::string message,
                              const sync::EventAnnotations&) override {
-    log_.V(3).Info("Event occurred", KV("object", ObjectRef{object.ns, object.name}),
-                   KV("fieldPath", object.field_path), KV("kind", object.kind),
-                   KV("apiVersion", object.api_version),
-                   KV("type", type == sync::EventType::kNormal ? "Normal" : "Warning"),
-                   KV("reason", reason), KV("message", message));
+    log_.Write(loop_.Now(), object, type, reason, message);
   }
 
  private:
-  const Logger log_;
+  reactor::Loop& loop_;
+  events::EventLog log_;
 };
 
 }  // namespace denselet::app

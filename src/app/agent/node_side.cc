@@ -17,7 +17,7 @@ sync::SourceSet SourcesOf(const NodeSideOptions& options) {
 NodeSide::NodeSide(NodeSideSeams seams, NodeSideOptions options)
     : seams_(std::move(seams)),
       options_(std::move(options)),
-      logged_events_(seams_.log),
+      logged_events_(seams_.loop, seams_.log),
       wishes_(seams_.pods, seams_.reports),
       sources_(seams_.loop, seams_.log, {.configured = SourcesOf(options_)}, *this) {
   if (options_.pod_files) {

@@ -47,6 +47,7 @@ EventSender::EventSender(reactor::Loop& loop, Random& random, Logger log, sync::
     : loop_(loop),
       random_(random),
       log_(std::move(log)),
+      event_log_(log_),
       api_(api),
       options_(std::move(options)),
       queue_(kQueueMax) {}
@@ -66,10 +67,7 @@ reactor::Done<T> EventSender::Guarded(void (EventSender::*method)(Result<T>)) {
 void EventSender::RecordWithAnnotations(const sync::EventObject& object, sync::EventType type,
                                         std::string_view reason, std::string message,
                                         const sync::EventAnnotations& annotations) {
-  log_.V(3).Info("Event occurred", KV("object", ObjectRef{object.ns, object.name}),
-                 KV("fieldPath", object.field_path), KV("kind", object.kind),
-                 KV("apiVersion", object.api_version), KV("type", TypeName(type)),
-                 KV("reason", reason), KV("message", message));
+  event_log_.Write(loop_.Now(), object, type, reason, message);
   if (queue_.full()) {
     ++dropped_;
     if (++dropped_in_a_row_ > 1) return;

@@ -22,6 +22,7 @@
 #include "base/random.h"
 #include "base/time.h"
 #include "managers/events/event_correlator.h"
+#include "managers/events/event_log.h"
 #include "reactor/api/loop.h"
 #include "sync/ports/api_server.h"
 #include "sync/ports/events.h"
@@ -84,6 +85,7 @@ class EventSender final : public sync::EventRecorder {
   reactor::Loop& loop_;
   Random& random_;
   const Logger log_;
+  EventLog event_log_;
   sync::ApiServer& api_;
   const EventSenderOptions options_;
 
