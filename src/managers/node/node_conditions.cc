@@ -150,7 +150,8 @@ void SetReady(const NodeConfig& config, const NodeInputs& inputs, const Moment& 
   *condition.mutable_lastheartbeattime() = now;
   if (changed) *condition.mutable_lasttransitiontime() = now;
   if (changed && !is_new) {
-    notes.StatusIsNow(config.flags.node_name, errors.empty() ? "NodeReady" : "NodeNotReady");
+    notes.StatusIsNow(config.flags.node_name, errors.empty() ? "NodeReady" : "NodeNotReady",
+                      condition.message());
   }
 }
 

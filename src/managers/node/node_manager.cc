@@ -276,6 +276,12 @@ void NodeManager::Tell(const NodeNotes& notes) {
   }
   for (const NodeEvent& event : notes.events) {
     log_.V(2).Info("Recording event message for node", KV("event", event.reason));
+    // Computed anew until the server has taken it, and said once.
+    if (!event.why.empty() && event.reason != logged_status_) {
+      log_.Info("Node status is now another one", KV("status", event.reason),
+                KV("message", event.why));
+      logged_status_ = event.reason;
+    }
     events_.Record(sync::NodeEventObject(config_.flags.node_name), event.type, event.reason,
                    event.message);
   }

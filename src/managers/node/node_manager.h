@@ -137,6 +137,7 @@ class NodeManager final : private Registration::NodeMaker, private StatusReporte
   PressureTracker pressure_;
   RepeatedTrouble untold_fields_;  // of the node's status
   NodeMemory memory_;
+  std::string logged_status_;  // ready or not, as the log has it
   bool registered_ = false;
   bool again_ = false;            // ReportNow came while a report was under way
   bool reading_network_ = false;  // beside a report, for the next one

@@ -13,6 +13,7 @@ struct NodeEvent {
   sync::EventType type = sync::EventType::kNormal;
   std::string reason = {};
   std::string message = {};
+  std::string why = {};  // for the log; empty: it says nothing of it
 };
 
 struct NodeNotes {
@@ -20,9 +21,10 @@ struct NodeNotes {
   std::vector<Error> errors;  // parts of the status that could not be set
 
   // "Node N status is now: REASON", as the kubelet says it.
-  void StatusIsNow(const std::string& node, std::string reason) {
+  void StatusIsNow(const std::string& node, std::string reason, std::string why = {}) {
     std::string message = "Node " + node + " status is now: " + reason;
-    events.push_back({sync::EventType::kNormal, std::move(reason), std::move(message)});
+    events.push_back(
+        {sync::EventType::kNormal, std::move(reason), std::move(message), std::move(why)});
   }
 };
 

@@ -48,7 +48,7 @@ void RuntimeHealth::OnStatus(Result<sync::RuntimeStatus> status) {
     unanswered_ = status.error();
     return Rest();
   }
-  unanswered_.reset();
+  if (std::exchange(unanswered_, std::nullopt)) log_.Info("Container runtime answers again");
   Take(*status);
   if (loop_.Now() < version_due_) return Rest();
   runtime_.Version(AnswerContext(),
@@ -58,19 +58,16 @@ void RuntimeHealth::OnStatus(Result<sync::RuntimeStatus> status) {
 }
 
 void RuntimeHealth::Take(const sync::RuntimeStatus& status) {
-  const bool network = IsMet(status.network_ready);
-  if (!network && !input_.network_error) log_.Info("Container runtime network is not ready");
-  input_.network_error.reset();
-  if (!network) {
-    input_.network_error =
-        "container runtime network not ready: " + Text("NetworkReady", status.network_ready);
-  }
+  TakeNetwork(status.network_ready);
   if (!IsMet(status.runtime_ready)) {
-    if (!status_error_) log_.Info("Container runtime is not ready");
+    if (!status_error_) {
+      log_.Info("Container runtime is not ready",
+                KV("condition", Text("RuntimeReady", status.runtime_ready)));
+    }
     status_error_ = "container runtime not ready: " + Text("RuntimeReady", status.runtime_ready);
     return SetErrors();
   }
-  status_error_.reset();
+  if (std::exchange(status_error_, std::nullopt)) log_.Info("Container runtime is ready again");
   SetErrors();
   // Of a runtime that is not ready they are not taken: it may not know itself yet.
   input_.handlers.clear();
@@ -83,6 +80,18 @@ void RuntimeHealth::Take(const sync::RuntimeStatus& status) {
   user_namespaces_host_network_ = status.user_namespaces_host_network;
   input_.synced_at = loop_.Now();
   if (first_ready_) std::exchange(first_ready_, {})();
+}
+
+void RuntimeHealth::TakeNetwork(const std::optional<sync::RuntimeCondition>& condition) {
+  const bool was_ready = !input_.network_error;
+  input_.network_error.reset();
+  if (IsMet(condition)) {
+    if (!was_ready) log_.Info("Container runtime network is ready again");
+    return;
+  }
+  const std::string text = Text("NetworkReady", condition);
+  if (was_ready) log_.Info("Container runtime network is not ready", KV("condition", text));
+  input_.network_error = "container runtime network not ready: " + text;
 }
 
 void RuntimeHealth::OnVersion(Result<sync::RuntimeVersion> version) {

@@ -59,6 +59,7 @@ class RuntimeHealth {
   void OnStatus(Result<sync::RuntimeStatus> status);
   void OnVersion(Result<sync::RuntimeVersion> version);
   void Take(const sync::RuntimeStatus& status);
+  void TakeNetwork(const std::optional<sync::RuntimeCondition>& condition);
   void SetErrors();
   void TellTrouble();
   void Rest();
