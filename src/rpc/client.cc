@@ -60,6 +60,16 @@ LimiterOptions ShareOf(const LimiterOptions& all, uint32_t index, uint32_t shard
   return mine;
 }
 
+LimiterOptions LimitsOn(const ClassOptions& of, uint32_t index, uint32_t shards) {
+  switch (of.limits_of) {
+    case LimitsOf::kProcess:
+      return ShareOf(of.limits, index, shards);
+    case LimitsOf::kShard:
+      return of.limits;
+  }
+  return of.limits;
+}
+
 Client::Client(reactor::Shard& shard, Endpoint& endpoint, std::span<const ClassOptions> classes,
                Random& random, MetricSet<RpcMetric>& metrics, CallMetrics* calls)
     : core_(std::make_shared<ClientCore>(shard, endpoint, classes, random, metrics, calls)) {}
@@ -99,7 +109,7 @@ ClientCore::ClientCore(reactor::Shard& shard, Endpoint& endpoint,
       gate_(shard.loop()),
       calls_(Client::kCallsMax) {
   for (const ClassOptions& options : classes) {
-    const LimiterOptions share = ShareOf(options.limits, shard.index(), shard.shards());
+    const LimiterOptions share = LimitsOn(options, shard.index(), shard.shards());
     classes_.push_back(std::make_unique<Class>(options, share, endpoint.name(), metrics));
     Show(*classes_.back());
   }

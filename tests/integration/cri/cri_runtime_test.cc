@@ -200,6 +200,32 @@ TEST_P(CriRuntimeTest, AReadThatTimesOutIsPlainlyLate) {
   EXPECT_EQ(status.error().code(), ErrorCode::kDeadlineExceeded);
 }
 
+// Shims that are stuck hold up who asks about their pods, and nobody who asks about the runtime.
+TEST_P(CriRuntimeTest, ReadsThatHangDoNotHoldUpTheRuntimesHealth) {
+  Connect();
+  server_->SetFaults(Always("PodSandboxStatus", {Fault::Kind::kHang}));
+  for (int i = 0; i < 80; ++i) {
+    runtime().ReadSandbox({}, SandboxId("s1"), [](Result<sync::ObservedSandbox>) {});
+  }
+  const auto soon = [this] { return Context{}.WithTimeout(loop().Now(), Patiently(Seconds(5))); };
+  EXPECT_TRUE(
+      Wait<sync::RuntimeStatus>([&](auto done) { runtime().Status(soon(), std::move(done)); }));
+  EXPECT_TRUE(
+      Wait<sync::RuntimeVersion>([&](auto done) { runtime().Version(soon(), std::move(done)); }));
+  EXPECT_EQ(server_->calls("Status"), 1);
+}
+
+// Who asks these is on one shard: its share of a small number would be one call.
+TEST(CallClasses, HealthAndListsHaveTheirLimitsWholeOnEveryShard) {
+  const auto classes = CallClasses(Minutes(2));
+  for (const CallClass id : {CallClass::kHealth, CallClass::kList, CallClass::kStats}) {
+    const rpc::ClassOptions& of = classes[static_cast<size_t>(id)];
+    EXPECT_EQ(rpc::LimitsOn(of, 0, 64).limit_max, 4u) << of.name;
+  }
+  const rpc::ClassOptions& of = classes[static_cast<size_t>(CallClass::kStatus)];
+  EXPECT_EQ(rpc::LimitsOn(of, 0, 4).limit_max, 16u);
+}
+
 TEST_P(CriRuntimeTest, ErrorsSayWhatTheyMean) {
   Connect();
   const auto missing = Create(SandboxId("s99"), ContainerOf("p1", "app"), SandboxOf("p1"));

@@ -359,6 +359,20 @@ TEST_P(CriSimTest, StatisticsAndMetricsOfPodsAreTheSameInBothForms) {
   EXPECT_EQ((*descriptors)[0].label_keys.size(), 1u);
 }
 
+TEST_P(CriSimTest, StatisticsThatHangDoNotHoldUpTheList) {
+  StartBoth();
+  ASSERT_TRUE(Run(Sandbox("p1", 0)));
+  Set(R"({"methods":{"StreamContainerStats":{"hang":{"probability":1,"side":"before"}}}})");
+  for (int i = 0; i < 8; ++i) {
+    runtime().ListStats({}, std::nullopt, [](Result<std::vector<sync::ContainerStats>>) {});
+  }
+  const auto list = Wait<sync::RuntimeList>([&](auto done) {
+    runtime().ListAll(Context{}.WithTimeout(loop().Now(), Patiently(Seconds(5))), std::move(done));
+  });
+  ASSERT_TRUE(list) << list.error().message();
+  EXPECT_EQ(list->pods.size(), 1u);
+}
+
 // A list that does not fit into one message: in parts it does.
 TEST_P(CriSimTest, AListBeyondTheMessageLimitComesInParts) {
   StartBoth();
