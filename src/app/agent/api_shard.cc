@@ -33,6 +33,7 @@ Result<std::unique_ptr<ApiShard>> ApiShard::Make(ShardBasics& basics, reactor::B
 ApiShard::ApiShard(ShardBasics& basics, cri::CriShard& cri, const AgentOptions& options,
                    std::unique_ptr<LocalLeaves> leaves, Failed failed)
     : basics_(basics),
+      cri_(cri),
       options_(options),
       log_(basics.log()),
       failed_(std::move(failed)),
@@ -46,7 +47,8 @@ ApiShard::ApiShard(ShardBasics& basics, cri::CriShard& cri, const AgentOptions& 
       facts_(basics.loop(), leaves_->files(), leaves_->host_calls(), FactsOptions(options_)),
       runtime_(std::make_unique<RuntimeSide>(
           RuntimeSideSeams{basics.loop(), log_, cri.runtime(), cri.images()},
-          RuntimeSideOptions{.endpoint = options_.runtime.runtime_endpoint})),
+          RuntimeSideOptions{.endpoint = options_.runtime.runtime_endpoint,
+                             .images_max = options_.server ? options_.node.node.images_max : 0})),
       node_for_pods_(std::make_unique<NodeForPods>(basics.loop(), log_, facts_, *runtime_,
                                                    options_.node.node)),
       reports_({basics.loop(), basics.random(), log_},
@@ -61,6 +63,7 @@ ApiShard::~ApiShard() { Stop(); }
 void ApiShard::Stop() {
   stage_ = Stage::kStopped;
   cancel_.Cancel();
+  cri_.images().WhenChanged({});
   reports_.Stop();
   resolv_conf_.reset();
   if (side_ != nullptr) side_->LeaveServer();
@@ -116,6 +119,8 @@ void ApiShard::Begin(const node::MachineFacts& machine, PodSide& side) {
   pods.SetRuntimeTrouble({.runtime = "container runtime status check may not have completed yet"});
   runtime_->WhenTroubled(
       [&pods](const sync::RuntimeTrouble& trouble) { pods.SetRuntimeTrouble(trouble); });
+  // Images are pulled on this shard, by the core's home.
+  cri_.images().WhenChanged([this] { runtime_->OnImagesChanged(); });
   runtime_->Start();
   node_ = std::make_unique<NodeSide>(MakeNodeSeams(), options_.node);
   if (options_.server) {

@@ -92,6 +92,7 @@ class ApiShard final : public sync::PodCoreUser,
   ServerAccessSeams MakeServerSeams();
 
   ShardBasics& basics_;
+  cri::CriShard& cri_;
   const AgentOptions options_;
   const Logger log_;
   Failed failed_;

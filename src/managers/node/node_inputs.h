@@ -47,7 +47,7 @@ struct DeviceInput {
 
 struct NodeInputs {
   RuntimeInput runtime = {};
-  std::vector<ImageInput> images = {};
+  std::optional<std::vector<ImageInput>> images = {};  // nothing: not known yet
   DeviceInput devices = {};
   Pressures pressures = {};  // the node's manager measures them itself
   std::optional<std::string> storage_error = {};

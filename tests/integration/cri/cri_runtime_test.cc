@@ -269,6 +269,8 @@ TEST_P(CriRuntimeTest, ACommandsOutputAndCodeComeBack) {
 TEST_P(CriRuntimeTest, ImagesAreFoundPulledAndListed) {
   Connect();
   CriImages& images = cri_->images();
+  int changes = 0;  // told
+  images.WhenChanged([&changes] { ++changes; });
   const auto find = [&] {
     return Wait<std::optional<sync::ObservedImage>>(
         [&](auto done) { images.Find({}, {.image = "app"}, std::move(done)); });
@@ -287,11 +289,13 @@ TEST_P(CriRuntimeTest, ImagesAreFoundPulledAndListed) {
       Wait<std::vector<sync::ObservedImage>>([&](auto done) { images.List({}, std::move(done)); });
   ASSERT_TRUE(list);
   EXPECT_EQ(list->size(), 1u);
+  EXPECT_EQ(changes, 1);
   server_->SetFaults(Always(
       "PullImage", {Fault::Kind::kRefuse, {grpc::StatusCode::UNKNOWN, "RegistryUnavailable: no"}}));
   const auto failed = Wait<std::string>(
       [&](auto done) { images.Pull({}, {.image = "app"}, {}, SandboxOf("p1"), std::move(done)); });
   EXPECT_EQ(failed.error().message(), "RegistryUnavailable: no");
+  EXPECT_EQ(changes, 1);
 }
 
 TEST_P(CriRuntimeTest, TheStartCheckNegotiates) {
