@@ -69,6 +69,8 @@ node::NodeInputs RuntimeSide::Collect() {
   node::NodeInputs inputs;
   inputs.runtime = health_.input();
   inputs.images = images_.images();
+  // No plugin can register here: what an earlier agent advertised of theirs is not to be had.
+  inputs.devices.reset_extended = true;
   if (inputs.runtime.name.empty() && facts_) {
     inputs.runtime.name = facts_->version.name;
     inputs.runtime.version = facts_->version.version;

@@ -41,7 +41,8 @@ struct DeviceInput {
   ResourceList capacity = {};
   ResourceList allocatable = {};
   std::vector<std::string> removed = {};  // had a plugin once
-  // The machine is another than before: what the node claims to have of plugins is not there yet.
+  // The machine is another than before, or has no plugins: what the node claims to have of them is
+  // not there.
   bool reset_extended = false;
 };
 

@@ -97,6 +97,11 @@ TEST_F(RuntimeSideTest, ImagesAreToldOnceTheRuntimeHasListedThem) {
   EXPECT_EQ(images_.listed, 2);
 }
 
+TEST_F(RuntimeSideTest, ExtendedResourcesAreNoneWithoutPlugins) {
+  Begin();
+  EXPECT_TRUE(side_->Collect().devices.reset_extended);
+}
+
 TEST_F(RuntimeSideTest, PodsLearnThatTheyWaitForTheRuntimeOrItsNetworkAndWhenNoLonger) {
   std::vector<std::string> told;
   Begin();

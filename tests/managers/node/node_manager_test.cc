@@ -268,6 +268,20 @@ TEST_F(NodeManagerTest, WithoutRegisterNodeItWaitsForOthersToMakeIt) {
   EXPECT_EQ(Stored().metadata().labels().at("kubernetes.io/os"), "linux");
 }
 
+// Where no plugin has registered since, the scheduler must not count on what one had.
+TEST_F(NodeManagerTest, DevicesOfAnEarlierAgentAreNotAdvertised) {
+  Node old;
+  old.mutable_metadata()->set_name("n1");
+  (*old.mutable_status()->mutable_capacity())["nvidia.com/gpu"].set_string("8");
+  (*old.mutable_status()->mutable_allocatable())["nvidia.com/gpu"].set_string("8");
+  api_.Put(old);
+  inputs_.inputs.devices.reset_extended = true;
+  Start();
+  RunFor(Seconds(30));
+  EXPECT_EQ(Stored().status().capacity().at("nvidia.com/gpu").string(), "0");
+  EXPECT_EQ(Stored().status().allocatable().at("nvidia.com/gpu").string(), "0");
+}
+
 TEST_F(NodeManagerTest, AnExistingNodeIsPutRightAndOthersLabelsStay) {
   Node old;
   old.mutable_metadata()->set_name("n1");
