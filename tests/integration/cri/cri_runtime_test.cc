@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "cri/start_check.h"
 #include "tests/integration/cri/cri_fixture.h"
 
@@ -107,6 +109,20 @@ TEST_P(CriRuntimeTest, ManyContainersAreAskedForAFewAtATime) {
   const auto pod = Read("p1");
   ASSERT_TRUE(pod) << pod.error().message();
   EXPECT_EQ(pod->containers.size(), 80u);
+}
+
+TEST_P(CriRuntimeTest, WhatCannotBeReadIsCountedWithEachListAndToldOnce) {
+  Connect();
+  const sync::SandboxSpec spec = SandboxOf("p1");
+  const auto sandbox = Run(spec);
+  ASSERT_TRUE(Create(*sandbox, ContainerOf("p1", ""), spec));  // a container without a name
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(List());
+  EXPECT_EQ(cri_->metrics().Counter(CriMetric::kUnreadable).value(), 20u);
+  EXPECT_EQ(std::ranges::count_if(sink_.lines(),
+                                  [](const auto& line) {
+                                    return line.text.find("not be read") != std::string::npos;
+                                  }),
+            1);
 }
 
 TEST_P(CriRuntimeTest, ListsComeInPartsWhereTheRuntimeCan) {
