@@ -321,11 +321,14 @@ void ClientCore::Judge(const Call& call, TimePoint now) {
   const Duration took = std::max(call.operation->ended_at() - call.sent_at, Duration::zero());
   const std::optional<Failure>& failure = call.operation->failure();
   const Limiter::Verdict verdict = VerdictOf(failure, took, call.timeout);
-  const bool unreachable = failure && failure->code == GrpcCode::kUnavailable && !failure->sent;
-  if (unreachable) {
+  const bool unavailable = failure && failure->code == GrpcCode::kUnavailable;
+  if (unavailable && !failure->sent) {
     endpoint_.OnUnreachable(now, ToError(*failure, call.method->effect).message());
   }
-  if (verdict == Limiter::Verdict::kAnswered) endpoint_.OnReachable(now);
+  // "Unavailable" over a connection is the word of somebody who is there, or was a moment ago.
+  if (verdict == Limiter::Verdict::kAnswered || (unavailable && failure->sent)) {
+    endpoint_.OnReachable(now);
+  }
   ShowBreaker();
   ClassOf(*call.method).limiter.End(call.ticket, verdict, took, now);
   const bool was_sent = !failure || failure->sent;
