@@ -69,6 +69,18 @@ class Faults {
   std::vector<std::string> texts_;
 };
 
+// Items "a" and "a/b": the API server lets them pass.
+Status CheckNoFileIsADirectory(const Payload& payload) {
+  for (const auto& [path, content] : payload) {
+    for (size_t end = path.find('/'); end != std::string::npos; end = path.find('/', end + 1)) {
+      if (payload.count(path.substr(0, end)) == 0) continue;
+      return Invalid("invalid path: " + GoQuoted(path.substr(0, end)) +
+                     " is a file and cannot be the directory of " + GoQuoted(path));
+    }
+  }
+  return Ok();
+}
+
 class Maker {
  public:
   Maker(const core::Pod& pod, const SourceAnswers& answers,
@@ -148,6 +160,7 @@ class Maker {
       if (Status checked = CheckPayloadPath(name); !checked) return checked.error();
       clean[std::move(name)] = std::move(content);
     }
+    if (Status checked = CheckNoFileIsADirectory(clean); !checked) return checked.error();
     return clean;
   }
 

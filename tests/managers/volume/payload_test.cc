@@ -156,6 +156,15 @@ TEST(CheckPayloadPath, RefusesWhatUpstreamRefuses) {
   EXPECT_EQ(fault("./."), "invalid path: \"./.\"");
 }
 
+TEST(Payload, AFileIsNoDirectoryOfAnother) {
+  EXPECT_EQ(Of(R"("configMap":{"name":"m","defaultMode":420,"items":[
+      {"key":"a","path":"x/y/z"},{"key":"b","path":"x/./y"},{"key":"a","path":"x/y-1"}]})"),
+            "! invalid path: \"x/y\" is a file and cannot be the directory of \"x/y/z\"");
+  EXPECT_EQ(Of(R"("secret":{"secretName":"s","defaultMode":420,"items":[
+      {"key":"k","path":"a"},{"key":"k","path":"a.b"},{"key":"k","path":"ab/c"}]})"),
+            "a=secret:0644 a.b=secret:0644 ab/c=secret:0644");
+}
+
 TEST(Payload, AnItemCannotTakeTheWritersOwnNames) {
   EXPECT_EQ(Of(R"("configMap":{"name":"m","defaultMode":420,
       "items":[{"key":"a","path":"./..data"}]})"),
