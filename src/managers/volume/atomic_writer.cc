@@ -58,8 +58,8 @@ bool IsUpToDate(DiskCalls& disk, const std::string& folder, const Payload& paylo
   if (const Status listed = ListBelow(disk, folder, "", 0, found); !listed) return false;
   if (found != PathsOf(payload)) return false;
   for (const auto& [path, content] : payload) {
-    const Result<std::string> there = disk.Read(folder + "/" + path, content.data.size());
-    if (!there || *there != content.data) return false;
+    const Result<std::string> there = disk.Read(folder + "/" + path, content.data.view().size());
+    if (!there || *there != content.data.view()) return false;
   }
   return true;
 }
@@ -82,7 +82,8 @@ Status WriteFiles(DiskCalls& disk, const std::string& folder, const Payload& pay
       const std::string parent = file.substr(0, file.rfind('/'));
       if (Status made = disk.MakeDirectories(parent, kFolderMode); !made) return made;
     }
-    if (Status written = disk.WriteNew(file, content.data, content.mode); !written) return written;
+    const std::string data(content.data.view());  // one file's at a time
+    if (Status written = disk.WriteNew(file, data, content.mode); !written) return written;
     if (!content.uid) continue;
     if (Status given = disk.ChangeUser(file, *content.uid); !given) return given;
   }

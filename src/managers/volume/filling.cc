@@ -17,12 +17,12 @@ bool Wanted(const std::set<std::string>* only, const std::string& name) {
 
 Result<FilledVolume> FillOne(const core::Pod& pod, const core::Volume& volume,
                              const SourceAnswers& answers, const VolumeNode& node,
-                             const FillingStamp& stamp) {
+                             const FillingStamp& stamp, PayloadBudget& budget) {
   Result<VolumePlan> plan = PlanVolume(pod, volume, node);
   if (!plan) return plan.error();
   FilledVolume filled{.plan = *std::move(plan)};
   if (!HasContent(filled.plan.kind)) return filled;
-  Result<Payload> payload = PayloadOf(pod, volume, answers, node.allocatable);
+  Result<Payload> payload = PayloadOf(pod, volume, answers, node.allocatable, budget);
   if (!payload) return payload.error();
   filled.content = ContentWrite{.folder = filled.plan.path,
                                 .payload = *std::move(payload),
@@ -44,9 +44,10 @@ Filling FillVolumes(const core::Pod& pod, const std::set<std::string>* only,
                     const SourceAnswers& answers, const VolumeNode& node,
                     const FillingStamp& stamp) {
   Filling filling;
+  PayloadBudget budget;
   for (const auto& volume : pod.spec().volumes()) {
     if (!Wanted(only, volume.name())) continue;
-    Result<FilledVolume> filled = FillOne(pod, volume, answers, node, stamp);
+    Result<FilledVolume> filled = FillOne(pod, volume, answers, node, stamp, budget);
     if (!filled) {
       filling.failed.push_back({volume.name(), filled.error()});
       continue;

@@ -137,7 +137,8 @@ TEST_F(AtomicWriterTest, KilledAtAnyCallNobodySeesAHalf) {
 TEST_F(AtomicWriterTest, AWriteThatFailsTakesItsOwnAway) {
   const Payload old = {{"a", {"1"}}, {"b", {"1"}}};
   const Payload next = {{"a", {"2"}}, {"c/d", {"2", 0600, 7}}};
-  for (const char* call : {"write", "make directories", "change user", "link", "rename", "share tree"}) {
+  for (const char* call :
+       {"write", "make directories", "change user", "link", "rename", "share tree"}) {
     fakes::FakeDisk disk;
     disk.PutFolder(kVolume);
     ASSERT_TRUE(WriteContent(disk, Write(old, 1)));
