@@ -2,8 +2,9 @@
 // resolution, files.
 //
 // One pool for the process, owned by main; every shard may Run jobs. No shard ever waits for one: a
-// call that hangs costs one worker, shows in Snapshot(), and is abandoned when its context ends.
-// main calls Stop() before it stops the shards, because answers go to them.
+// call that hangs costs one worker, shows in Snapshot(), and is abandoned when its context ends;
+// from then on another worker takes its place. main calls Stop() before it stops the shards,
+// because answers go to them.
 #pragma once
 
 #include <compare>
@@ -27,7 +28,15 @@ struct BlockingPoolOptions {
   uint32_t workers_max = 16;            // started when first needed, then kept
   size_t queue_max = 1024;              // jobs beyond one for each worker; the next: kOverloaded
   Duration stop_wait_max = Seconds(5);  // how long Stop() waits for the calls under way
+  // A call that nobody waits for any more takes no worker from others: another one is started in
+  // its place. Of so many; those beyond keep theirs.
+  uint32_t abandoned_max = 64;
+  uint32_t share_max = 4;  // calls of one share that run at once
 };
+
+// Calls that may take long, as many of them as there are: they have a part of the workers and
+// never all. Those that do not fit wait for each other, and must have a lane.
+enum class Share : uint8_t { kAll, kRemovals, kForeignPaths };
 
 // Jobs of one lane run one after the other, in the order in which they came, whatever their
 // priorities: also behind one that was abandoned, until its call has returned.
@@ -37,12 +46,14 @@ struct Lane {
 
 // What a job does: for its errors, and for whoever looks at a hung one. mount "/var/lib/kubelet/.."
 struct BlockingCall {
-  BlockingCall(const char* doing_now, std::string to_what = {}, Lane in_lane = {})
-      : doing(doing_now), subject(std::move(to_what)), lane(in_lane) {}
+  BlockingCall(const char* doing_now, std::string to_what = {}, Lane in_lane = {},
+               Share of_share = Share::kAll)
+      : doing(doing_now), subject(std::move(to_what)), lane(in_lane), share(of_share) {}
 
   const char* doing;  // a string literal
   std::string subject;
   Lane lane;
+  Share share;
 };
 
 struct BlockingPoolSnapshot {

@@ -254,7 +254,7 @@ TEST_P(BlockingPoolTest, AHungCallIsVisible) {
 }
 
 TEST_P(BlockingPoolTest, ACallUnderWayIsAbandonedAtItsDeadline) {
-  MakePool({.workers_max = 1});
+  MakePool({.workers_max = 1, .abandoned_max = 0});
   std::optional<Result<int>> hung, next;
   RunHanging(Until(After(jumping_.Now(), Minutes(1))), hung);
   EXPECT_FALSE(hung);

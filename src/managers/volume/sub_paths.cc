@@ -53,7 +53,7 @@ class VolumeManager::SubPaths {
     if (it.at_ == it.mounts_.size()) return it.Finish();
     const PlannedMount& mount = it.mounts_[it.at_];
     it.owner_.Run(
-        it.context_, {"mount a sub-path", mount.spec.host_path, it.lane_},
+        it.context_, {"mount a sub-path", mount.spec.host_path, it.lane_, it.KindOf(*mount.part)},
         [part = *mount.part,
          target = mount.spec.host_path](reactor::DiskCalls& disk) -> Result<std::string> {
           // What is made on the way is as the volume itself is.
@@ -73,6 +73,13 @@ class VolumeManager::SubPaths {
   }
 
  private:
+  reactor::DiskJob::Kind KindOf(const reactor::PathBelow& part) const {
+    const std::string own =
+        PodFolder(owner_.node_.root_folder, PodUid(std::string(pod_->hot().uid)));
+    return part.folder.starts_with(own + "/") ? reactor::DiskJob::Kind::kOrdinary
+                                              : reactor::DiskJob::Kind::kForeignPaths;
+  }
+
   void Finish() {
     std::vector<sync::MountSpec> specs;
     for (PlannedMount& mount : mounts_) specs.push_back(std::move(mount.spec));

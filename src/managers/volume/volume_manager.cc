@@ -47,6 +47,11 @@ bool TellsTheSame(const kube::PodRef& before, const kube::PodRef& now) {
          SameMap((*a)->metadata().annotations(), (*b)->metadata().annotations());
 }
 
+// Its set-up asks for a path that is not ours.
+bool LooksAtHost(const VolumePlan& plan) {
+  return plan.kind == VolumeKind::kHostPath && !plan.host_path_type.empty();
+}
+
 reactor::Done<std::string> IgnoreText(reactor::Done<Unit> done) {
   return [done = std::move(done)](const Result<std::string>& answer) mutable {
     if (!answer) return done(answer.error());
@@ -71,6 +76,7 @@ VolumeManager::VolumeManager(reactor::Loop& loop, Random& random, reactor::DiskJ
       log_(log),
       options_(std::move(options)),
       node_(options_.node),
+      line_(loop, jobs, options_.jobs_max),
       alive_(std::make_shared<bool>(true)) {}
 
 VolumeManager::~VolumeManager() {
@@ -174,8 +180,13 @@ void VolumeManager::Unmount(const Context& context, const PodUid& uid, reactor::
   pod.renew_at = kNever;
   ArmTimer(uid, pod);
   objects_.Unfollow(uid);
+  // Whatever the worker's hurry: nobody waits for what is removed, and those who start do.
+  Context calm = context;
+  calm.priority = std::max(calm.priority, Priority::kNormal);
   Run(
-      context, {"take down volumes", PodFolder(node_.root_folder, uid), pod.lane},
+      calm,
+      {"take down volumes", PodFolder(node_.root_folder, uid), pod.lane,
+       reactor::DiskJob::Kind::kRemoval},
       [root = node_.root_folder, uid](reactor::DiskCalls& disk) {
         return NoText(TearDownPod(disk, root, uid));
       },
@@ -361,6 +372,9 @@ void VolumeManager::OnTimer(const PodUid& uid) {
 void VolumeManager::RunSetUp(const Context& context, reactor::DiskJob job,
                              std::vector<FilledVolume> volumes,
                              reactor::Done<std::vector<sync::VolumeFault>> done) {
+  if (std::ranges::any_of(volumes, [](const FilledVolume& v) { return LooksAtHost(v.plan); })) {
+    job.kind = reactor::DiskJob::Kind::kForeignPaths;
+  }
   const auto failed = std::make_shared<std::vector<sync::VolumeFault>>();
   Run(
       context, std::move(job),
@@ -376,28 +390,7 @@ void VolumeManager::RunSetUp(const Context& context, reactor::DiskJob job,
 
 void VolumeManager::Run(const Context& context, reactor::DiskJob job, reactor::DiskWork work,
                         reactor::Done<std::string> done) {
-  WaitingJob waiting{context, std::move(job), std::move(work), std::move(done)};
-  if (running_ >= options_.jobs_max) {
-    line_.push_back(std::move(waiting));
-    return;
-  }
-  Start(std::move(waiting));
-}
-
-void VolumeManager::Start(WaitingJob waiting) {
-  ++running_;
-  jobs_.Run(
-      waiting.context, std::move(waiting.job), std::move(waiting.work),
-      [this, alive = alive_, done = std::move(waiting.done)](Result<std::string> answer) mutable {
-        if (!*alive) return;
-        --running_;
-        if (!line_.empty()) {
-          WaitingJob next = std::move(line_.front());
-          line_.pop_front();
-          Start(std::move(next));
-        }
-        done(std::move(answer));
-      });
+  line_.Run(context, std::move(job), std::move(work), std::move(done));
 }
 
 std::vector<VolumeManager::Report> VolumeManager::Reports() const {

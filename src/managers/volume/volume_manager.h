@@ -28,6 +28,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "managers/volume/filling.h"
+#include "managers/volume/job_line.h"
 #include "managers/volume/payload.h"
 #include "managers/volume/renewal_troubles.h"
 #include "managers/volume/volume_plan.h"
@@ -41,7 +42,8 @@ namespace denselet::managers {
 
 struct VolumeManagerOptions {
   VolumeNode node = {};
-  // Jobs of this shard that the pool has at once; more wait here in line, one or two a pod.
+  // Jobs of this shard that the pool has at once, and a quarter as many that remove, or look at
+  // hosts' paths; more wait here in line, one or two a pod.
   uint32_t jobs_max = 32;
   // Pods whose files are renewed at once; more wait in a line of their own, one place a pod, so
   // that a configMap of a thousand pods does not hold up those that start.
@@ -92,7 +94,7 @@ class VolumeManager final : public sync::PodMounts,
     std::set<std::string> stale = {};  // volumes whose files are to be renewed
   };
   std::vector<Report> Reports() const;
-  size_t jobs_waiting() const { return line_.size(); }
+  size_t jobs_waiting() const { return line_.waiting(); }
 
  private:
   class SubPaths;
@@ -114,12 +116,6 @@ class VolumeManager final : public sync::PodMounts,
     reactor::TimerId timer = {};
     // By container and index of its volumeMount: why a part of a volume was refused, as logged.
     std::map<std::pair<std::string, size_t>, std::string> refused_parts = {};
-  };
-  struct WaitingJob {
-    Context context;
-    reactor::DiskJob job;
-    reactor::DiskWork work;
-    reactor::Done<std::string> done;
   };
   Pod& PodOf(const PodUid& uid);
   Pod* Find(const PodUid& uid, uint64_t turn);
@@ -144,7 +140,6 @@ class VolumeManager final : public sync::PodMounts,
                 reactor::Done<std::vector<sync::VolumeFault>> done);
   void Run(const Context& context, reactor::DiskJob job, reactor::DiskWork work,
            reactor::Done<std::string> done);
-  void Start(WaitingJob waiting);
   template <class T>
   void Refuse(const Error& error, reactor::Done<T> done) {
     loop_.Post([done = std::move(done), error]() mutable { done(error); });
@@ -160,8 +155,7 @@ class VolumeManager final : public sync::PodMounts,
   VolumeNode node_;
   std::map<PodUid, Pod> pods_;
   uint64_t turns_ = 0;
-  std::deque<WaitingJob> line_;
-  uint32_t running_ = 0;
+  JobLine line_;
   std::deque<PodUid> renewal_line_;
   uint32_t renewals_ = 0;
   // Callbacks of jobs and of the objects' cache may come after our end.

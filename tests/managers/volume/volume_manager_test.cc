@@ -430,6 +430,41 @@ TEST_F(VolumeManagerTest, JobsBeyondTheBoundWaitInLine) {
   EXPECT_EQ(mounted, 20);
 }
 
+// A server is gone that many pods have paths of.
+TEST_F(VolumeManagerTest, PathsOfHostsThatHangHoldUpNobodyElse) {
+  constexpr const char* kHost = R"({"volumes":[{"name":"h","hostPath":{"path":"/nfs",
+      "type":"Directory"}}],"containers":[{"name":"c","volumeMounts":[
+      {"name":"h","mountPath":"/h"}]}]})";
+  VolumeManager narrow(world_.loop(0), world_.random(), jobs_, objects_, Logger(log_),
+                       {.node = {.root_folder = "/agent"}, .jobs_max = 4});
+  jobs_.faults().hangs_with = "/h-";
+  int given_up = 0;
+  CancelSource cancel;
+  for (int i = 0; i < 10; ++i) {
+    Context context = For(Minutes(2));
+    if (i == 9) context.cancel = cancel.token();
+    narrow.Mount(
+        context, RefFrom(kHost, "h-" + std::to_string(i)),
+        [&given_up](const Result<sync::MountedVolumes>& answer) { given_up += answer ? 0 : 1; });
+  }
+  for (int i = 0; i < 10; ++i) {
+    const std::string uid = "n-" + std::to_string(i);
+    disk_.PutFolder("/agent/pods/" + uid);
+    const auto mounted = Await<sync::MountedVolumes>(
+        [&](auto done) { narrow.Mount({}, RefFrom(kMap, uid), std::move(done)); });
+    ASSERT_TRUE(FirstFault(mounted));
+    ASSERT_TRUE(Await<Unit>([&](auto done) { narrow.Unmount({}, PodUid(uid), std::move(done)); }));
+  }
+  EXPECT_EQ(given_up, 0);
+  cancel.Cancel();
+  RunFor(Milliseconds(10));
+  EXPECT_EQ(given_up, 1) << "who is not wanted any more is answered before its turn";
+  RunFor(Minutes(2));
+  EXPECT_EQ(given_up, 10) << "the time of those who wait ends, too";
+  jobs_.LetGo();
+  RunFor(Seconds(1));
+}
+
 TEST_F(VolumeManagerTest, TheNextAgentFindsWhatIsMountedAndRenewsTheRest) {
   ASSERT_TRUE(Mount(RefFrom(kMap)));
   ASSERT_TRUE(Mount(RefFrom(kToken, "u-2")));
