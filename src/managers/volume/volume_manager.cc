@@ -17,7 +17,11 @@ namespace core = kube::core;
 using Parsed = Result<std::unique_ptr<core::Pod>>;
 
 // A token that could not be renewed in time serves on; this long until the next look.
-constexpr Duration kTokenPauseMin = Seconds(10);
+constexpr Duration kTokenPauseMin = Seconds(30);
+// Tokens end by the wall's clock, and timers run by the one that stands still while the machine is
+// suspended: once in a while somebody looks whether the two have parted.
+constexpr Duration kClockPeriod = Minutes(1);
+constexpr Duration kClockStepMin = Seconds(1);
 
 PodUid UidOf(const kube::PodRef& pod) { return PodUid(std::string(pod->hot().uid)); }
 
@@ -82,6 +86,7 @@ VolumeManager::VolumeManager(reactor::Loop& loop, Random& random, reactor::DiskJ
 VolumeManager::~VolumeManager() {
   *alive_ = false;
   for (auto& [uid, pod] : pods_) loop_.Disarm(pod.timer);
+  loop_.Disarm(clock_timer_);
 }
 
 VolumeManager::Pod& VolumeManager::PodOf(const PodUid& uid) {
@@ -278,6 +283,10 @@ void VolumeManager::WriteFiles(const Context& context, const PodUid& uid, uint64
   for (const auto& [name, why] : filling->failed) {
     // Somebody has removed what it is made of: its files stay, and when it comes back we are told.
     if (why.code() != ErrorCode::kNotFound) again.insert(name);
+    // Its token is due as before, which is no reason to ask at once.
+    if (pod->tokens.count(name) != 0) {
+      filling->tokens[name] = loop_.WallNow() + options_.renewal_pause_max;
+    }
   }
   RunSetUp(context, {"renew volumes", PodFolder(node_.root_folder, uid), pod->lane},
            std::move(filling->volumes),
@@ -343,7 +352,28 @@ void VolumeManager::ArmTimer(const PodUid& uid, Pod& pod) {
     const Duration left = std::max(due - loop_.WallNow(), kTokenPauseMin);
     when = std::min(when, After(loop_.Now(), left));
   }
+  if (!pod.tokens.empty()) WatchClock();
+  if (when == kNever) return;
   pod.timer = loop_.Arm(when, [this, uid] { OnTimer(uid); });
+}
+
+void VolumeManager::WatchClock() {
+  if (std::exchange(watches_clock_, true)) return;
+  const auto lead = [this] {
+    return loop_.WallNow().time_since_epoch() - loop_.Now().time_since_epoch();
+  };
+  clock_timer_ = loop_.Arm(After(loop_.Now(), kClockPeriod), [this, lead, before = lead()] {
+    watches_clock_ = false;
+    const Duration step = lead() - before;
+    std::vector<PodUid> with_tokens;
+    for (const auto& [uid, pod] : pods_) {
+      if (!pod.tokens.empty()) with_tokens.push_back(uid);
+    }
+    if (with_tokens.empty()) return;
+    WatchClock();
+    if (step < kClockStepMin && step > -kClockStepMin) return;
+    for (const PodUid& uid : with_tokens) OnTimer(uid);
+  });
 }
 
 void VolumeManager::OnTimer(const PodUid& uid) {

@@ -1,6 +1,7 @@
 // The volumes of one shard's pods: brought up when a worker asks, kept up to date when something
 // that they are made of changes, taken down at the end. Nothing is looked at on a schedule: a
-// change comes as a call, a token's renewal as a timer.
+// change comes as a call, a token's renewal as a timer. The clock alone is looked at, once a minute
+// for all tokens: it may have been set.
 //
 //   Mount ----> ask for objects and tokens ----> one job: places, mounts, files ----> mounted
 //                                                                                        |
@@ -135,6 +136,8 @@ class VolumeManager final : public sync::PodMounts,
                   const std::map<std::string, WallTime>& tokens);
   void ArmTimer(const PodUid& uid, Pod& pod);
   void OnTimer(const PodUid& uid);
+  // As long as there are tokens.
+  void WatchClock();
 
   void RunSetUp(const Context& context, reactor::DiskJob job, std::vector<FilledVolume> volumes,
                 reactor::Done<std::vector<sync::VolumeFault>> done);
@@ -158,6 +161,8 @@ class VolumeManager final : public sync::PodMounts,
   JobLine line_;
   std::deque<PodUid> renewal_line_;
   uint32_t renewals_ = 0;
+  reactor::TimerId clock_timer_ = {};
+  bool watches_clock_ = false;
   // Callbacks of jobs and of the objects' cache may come after our end.
   std::shared_ptr<bool> alive_;
 };

@@ -287,6 +287,37 @@ TEST_F(VolumeManagerTest, ATokenIsRenewedWhenItIsDueAndNotBefore) {
   EXPECT_LE(objects_.tokens_asked(), 4u);
 }
 
+// The machine was suspended, or somebody has set its clock.
+TEST_F(VolumeManagerTest, ATokenThatIsDueByAStepOfTheClockIsRenewedSoon) {
+  objects_.set_token("first", Hours(20));
+  ASSERT_TRUE(Mount(RefFrom(kToken)));
+  objects_.set_token("second", Hours(20));
+  RunFor(Minutes(3));
+  EXPECT_EQ(objects_.tokens_asked(), 1u);
+  world_.clock().JumpWall(Hours(21));
+  RunFor(Minutes(2));
+  EXPECT_EQ(disk_.Content(FileOf("projected", "t/token")), "second");
+  // Back again: what has been renewed is not due for long, and that is no fault.
+  world_.clock().JumpWall(-Hours(21));
+  RunFor(Minutes(2));
+  EXPECT_EQ(objects_.tokens_asked(), 2u);
+}
+
+TEST_F(VolumeManagerTest, ATokenThatCannotBeRenewedIsAskedForWithPauses) {
+  objects_.set_token("first", Hours(1));
+  ASSERT_TRUE(Mount(RefFrom(kToken)));
+  objects_.set_tokens_refused(true);
+  RunFor(Minutes(45));
+  EXPECT_EQ(objects_.tokens_asked(), 1u);
+  RunFor(Minutes(33));
+  EXPECT_GE(objects_.tokens_asked(), 20u);
+  EXPECT_LE(objects_.tokens_asked(), 40u);
+  objects_.set_tokens_refused(false);
+  objects_.set_token("second", Hours(1));
+  RunFor(Minutes(2));
+  EXPECT_EQ(disk_.Content(FileOf("projected", "t/token")), "second");
+}
+
 TEST_F(VolumeManagerTest, ANewLabelIsSeenAndAStatusCostsNothing) {
   ASSERT_TRUE(Mount(RefFrom(kDownward, "u-1", R"("labels":{"a":"1"})")));
   EXPECT_EQ(disk_.Content(FileOf("downward-api", "d/labels")), "a=\"1\"");
