@@ -196,7 +196,10 @@ void VolumeManager::Unmount(const Context& context, const PodUid& uid, reactor::
         return NoText(TearDownPod(disk, root, uid));
       },
       IgnoreText([this, uid, turn = pod.turn, done = std::move(done)](Status gone) mutable {
-        if (Find(uid, turn) != nullptr && gone) pods_.erase(uid);
+        if (Pod* const entry = Find(uid, turn); entry != nullptr && gone) {
+          loop_.Disarm(entry->timer);
+          pods_.erase(uid);
+        }
         done(std::move(gone));
       }));
 }

@@ -7,6 +7,7 @@
 
 #include "tests/fakes/capturing_log_sink.h"
 #include "tests/fakes/fake_disk.h"
+#include "tests/managers/volume/counting_loop.h"
 #include "tests/managers/volume/objects_for_tests.h"
 #include "tests/managers/volume/pods_for_tests.h"
 #include "tests/sim/sim_disk_jobs.h"
@@ -316,6 +317,26 @@ TEST_F(VolumeManagerTest, ATokenThatCannotBeRenewedIsAskedForWithPauses) {
   objects_.set_token("second", Hours(1));
   RunFor(Minutes(2));
   EXPECT_EQ(disk_.Content(FileOf("projected", "t/token")), "second");
+}
+
+TEST_F(VolumeManagerTest, APodThatHasGoneLeavesNoTimer) {
+  CountingLoop loop(world_.loop(0));
+  VolumeManager manager(loop, world_.random(), jobs_, objects_, Logger(log_),
+                        {.node = {.root_folder = "/agent"}});
+  const auto come_and_go = [&](const char* spec, const std::string& uid) {
+    disk_.PutFolder("/agent/pods/" + uid);
+    const auto mounted = Await<sync::MountedVolumes>(
+        [&](auto done) { manager.Mount({}, RefFrom(spec, uid), std::move(done)); });
+    ASSERT_TRUE(FirstFault(mounted));
+    ASSERT_TRUE(Await<Unit>([&](auto done) { manager.Unmount({}, PodUid(uid), std::move(done)); }));
+  };
+  for (int i = 0; i < 10; ++i) {
+    come_and_go(kMap, "m-" + std::to_string(i));
+    come_and_go(kToken, "t-" + std::to_string(i));
+    come_and_go(R"({"containers":[{"name":"c"}]})", "n-" + std::to_string(i));
+  }
+  RunFor(Minutes(2));
+  EXPECT_EQ(loop.timers(), 0);
 }
 
 TEST_F(VolumeManagerTest, ANewLabelIsSeenAndAStatusCostsNothing) {
