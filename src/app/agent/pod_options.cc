@@ -67,6 +67,7 @@ sync::SpecNode SpecOf(const EffectiveConfig& effective, const std::string& root_
   spec.cpu_cfs_period_us = Duration(config.cpucfsquotaperiod().duration()) / Microseconds(1);
   spec.cgroup_v2 = effective.machine.unified_cgroups;
   spec.single_process_oom_kill = config.singleprocessoomkill();
+  spec.limited_swap = config.memoryswap().swapbehavior() == "LimitedSwap";
   return spec;
 }
 
@@ -114,6 +115,8 @@ Status AddMachine(const node::MachineFacts& machine, PodSideOptions& options) {
   sync::SpecNode& spec = options.spec;
   spec.memory_capacity_bytes = static_cast<int64_t>(machine.memory_bytes);
   spec.swap_capacity_bytes = static_cast<int64_t>(machine.swap_bytes);
+  spec.swap_controller = machine.swap_controller;
+  spec.thermal_throttle_paths = machine.thermal_throttle_paths;
   for (const node::HugePages& size : machine.huge_pages) {
     spec.hugepage_sizes.push_back(PageSizeName(size.page_kib));
   }

@@ -47,6 +47,7 @@ constexpr std::string_view kHave[] = {
     "logging.verbosity",
     "logging.vmodule",
     "maxParallelImagePulls",
+    "memorySwap.swapBehavior",
     "mergeDefaultEvictionSettings",
     "nodeLeaseDurationSeconds",
     "nodeStatusMaxImages",
