@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <time.h>
 
 #include <array>
@@ -261,7 +262,11 @@ void AgentNode::GiveUp(const std::string& why) const {
 
 void RemoveFolders() {
   std::error_code error;
-  for (const std::string& folder : Folders()) fs::remove_all(folder, error);
+  for (const std::string& folder : Folders()) {
+    // The agent mounts its root onto itself; where it did not, there is nothing to unmount.
+    (void)::umount2((folder + "/root").c_str(), MNT_DETACH);
+    fs::remove_all(folder, error);
+  }
   Folders().clear();
 }
 

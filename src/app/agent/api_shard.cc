@@ -83,17 +83,46 @@ void ApiShard::Prepare(reactor::Done<node::MachineFacts> done) {
                    .cancel = cancel_.token(),
                    .trace = {}};
   };
+  const Error ends(ErrorCode::kCancelled, "the agent ends");
+  // Before any pod is told of: each sandbox needs resolv.conf, and mounts are made below the root.
+  auto read = [this, alive = cancel_.token(), context,
+               ends](reactor::Done<node::MachineFacts> asker) {
+    resolv_conf_->Start([this, alive, context, ends, asker = std::move(asker)]() mutable {
+      if (alive.cancelled()) return asker(ends);
+      facts_.ReadMachine(context(), std::move(asker));
+    });
+  };
+  auto share = [this, alive = cancel_.token(), context, ends,
+                read](reactor::Done<node::MachineFacts> asker) {
+    leaves_->MakeSharedMount(
+        context(), options_.root_folder,
+        [this, alive, ends, read, asker = std::move(asker)](const Result<bool>& made) mutable {
+          if (alive.cancelled()) return asker(ends);
+          if (const Status shared = CheckShared(made); !shared) return asker(shared.error());
+          read(std::move(asker));
+        });
+  };
   leaves_->files().MakeDirectories(
       context(), options_.OwnFolder(), kFolderMode,
-      [this, alive = cancel_.token(), context, done = std::move(done)](Status made) mutable {
+      [alive = cancel_.token(), ends, share, done = std::move(done)](const Status& made) mutable {
         if (!made) return done(made.error().With("make the agent's folder"));
-        if (alive.cancelled()) return done(Error(ErrorCode::kCancelled, "the agent ends"));
-        // Before any pod is told of: each sandbox needs it.
-        resolv_conf_->Start([this, alive, context, done = std::move(done)]() mutable {
-          if (alive.cancelled()) return done(Error(ErrorCode::kCancelled, "the agent ends"));
-          facts_.ReadMachine(context(), std::move(done));
-        });
+        if (alive.cancelled()) return done(ends);
+        share(std::move(done));
       });
+}
+
+// Who may not mount cannot run pods that need it either; all others are not left to find out by
+// themselves that mounts do not propagate.
+Status ApiShard::CheckShared(const Result<bool>& made) {
+  if (made && *made)
+    log_.Info("Made the root directory a shared mount", KV("path", options_.root_folder));
+  if (made) return Ok();
+  if (made.error().code() != ErrorCode::kPermission) {
+    return made.error().With("make the root directory a shared mount");
+  }
+  log_.Info("Mounts of pods do not propagate: the root directory is on no shared mount",
+            KV("path", options_.root_folder), KV("reason", made.error().message()));
+  return Ok();
 }
 
 void ApiShard::OnResolvConf(Result<std::string> text) {

@@ -14,6 +14,8 @@ clean_up() {
     done >&2
     echo "FAILED: $failure" >&2 # again, where it is seen
   fi
+  local root
+  for root in "$work"/*/; do umount --recursive "$root" 2>/dev/null || true; done # an agent mounts its root onto itself
   rm -rf "$work"
 }
 trap clean_up EXIT
