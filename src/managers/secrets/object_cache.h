@@ -11,7 +11,9 @@
 // immutable one no watch is left once it was read.
 //
 // A question is answered from what is known; the first one waits for the first list, but not for
-// ever: who asked is told by OnObjectChanged when it came later, and asks again then.
+// ever: there may be more objects than the connections have streams. Then a GET answers, and as
+// long as the watch does not speak it is looked at as with kGet. Who was not answered in time is
+// told by OnObjectChanged when it came later, and asks again then.
 //
 // Lives on the API shard; destroying it answers those who wait.
 #pragma once
@@ -44,6 +46,7 @@ struct ObjectCacheOptions {
   bool has_api_server = true;
   Duration ttl = Minutes(1);             // of kCache; between looks of both kCache and kGet
   Duration first_wait_max = Seconds(5);  // for the first list of a watch
+  Duration late_look_max = Seconds(10);  // for the answer to a GET when that did not come
   Duration request_time_max = Seconds(30);
   Duration idle_max = Minutes(5);
   Duration sweep_period = Minutes(1);
