@@ -14,10 +14,13 @@ namespace {
 // that people read: by the time that they do, the path may lead anywhere.
 bool IsMissing(reactor::DiskCalls& disk, const reactor::PathBelow& part) {
   const std::string whole = part.folder + "/" + part.relative;
-  for (std::string path = whole; path.size() >= part.folder.size(); path.resize(path.rfind('/'))) {
+  for (std::string path = whole; path.size() >= part.folder.size();) {
     const Result<reactor::PathInfo> there = disk.StatTarget(path);
     if (there) return path != whole && there->kind == reactor::PathInfo::Kind::kDirectory;
     if (there.error().code() != ErrorCode::kNotFound) return false;
+    const size_t slash = path.rfind('/');
+    if (slash == std::string::npos) return false;
+    path.resize(slash);
   }
   return false;
 }

@@ -239,6 +239,10 @@ void VolumeManager::MarkStale(const PodUid& uid, Pod& pod, const std::set<std::s
   std::ranges::set_intersection(volumes, pod.used, std::inserter(pod.stale, pod.stale.end()));
   if (!volumes.empty()) pod.renew_at = kNever;
   if (pod.stage != Stage::kMounted || pod.stale.empty() || pod.in_line || pod.renewing) return;
+  if (loop_.Now() < pod.calm_until) {
+    pod.renew_at = std::min(pod.renew_at, pod.calm_until);
+    return ArmTimer(uid, pod);
+  }
   pod.in_line = true;
   renewal_line_.push_back(uid);
   RenewInTurn();
@@ -261,6 +265,7 @@ void VolumeManager::Renew(const PodUid& uid, Pod& pod) {
   const Parsed parsed = pod.pod->Parse();
   if (!parsed) return;  // it could be read when it was mounted
   pod.renewing = true;
+  pod.calm_until = After(loop_.Now(), options_.renewal_period_min);
   ++renewals_;
   Context background;
   background.priority = Priority::kBackground;

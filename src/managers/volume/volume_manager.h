@@ -50,6 +50,8 @@ struct VolumeManagerOptions {
   // that a configMap of a thousand pods does not hold up those that start.
   uint32_t renewals_max = 16;
   Duration renewal_limit = Seconds(30);
+  // Between two of one pod: an object that is written all the time is seen now and then.
+  Duration renewal_period_min = Seconds(1);
   Duration renewal_pause_min = Seconds(1);  // after one that failed; doubled
   Duration renewal_pause_max = Minutes(1);
 };
@@ -111,7 +113,8 @@ class VolumeManager final : public sync::PodMounts,
     bool renewing = false;
     bool in_line = false;
     Duration pause = Duration::zero();
-    TimePoint renew_at = kNever;  // of what failed
+    TimePoint renew_at = kNever;  // of what failed, or came too soon
+    TimePoint calm_until = {};    // no renewal before
     RenewalTroubles troubles = {};
     std::map<std::string, WallTime> tokens = {};  // by volume: when the first of them is due
     reactor::TimerId timer = {};

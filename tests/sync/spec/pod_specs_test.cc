@@ -179,6 +179,27 @@ TEST(PodSpecBuilder, WritesTheHostsFileOfThePod) {
   EXPECT_TRUE(own->mounts.empty()) << "the container's own goes first";
 }
 
+TEST(PodSpecBuilder, TwoContainersAtOnceDoNotBothFillTheHostsFile) {
+  MadeSpecs made({.cluster_domain = "c.local", .pods_dir = "/pods"});
+  ASSERT_TRUE(made.disk().MakeDirectories("/pods/u", 0750));
+  const kube::PodRef pod = Needy("", "");
+  for (int i = 1; i <= 20; ++i) {
+    const ContainerWish wish{.name = "c", .pod_ips = {"10.0.0." + std::to_string(i)}};
+    int answered = 0;
+    for (int other = 0; other < 3; ++other) {
+      made.specs().Container({}, pod, wish, [&answered](const Result<ContainerSpec>& spec) {
+        if (spec) ++answered;
+      });
+    }
+    ASSERT_TRUE(made.Container(pod, wish));
+    EXPECT_EQ(answered, 3);
+    const std::string text = *made.disk().ReadFile("/pods/u/etc-hosts", 4096);
+    EXPECT_EQ(text.find(wish.pod_ips[0] + "\t"), text.rfind(wish.pod_ips[0] + "\t")) << text;
+    EXPECT_EQ(text.find("# Kubernetes-managed"), text.rfind("# Kubernetes-managed")) << text;
+  }
+  EXPECT_EQ(made.specs().gathering(), 0u);
+}
+
 TEST(PodSpecBuilder, SandboxesHaveThePodsDns) {
   MadeSpecs made({.cluster_domain = "c.local",
                   .cluster_dns = {"10.96.0.10"},
