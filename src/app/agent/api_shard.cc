@@ -114,8 +114,9 @@ void ApiShard::Prepare(reactor::Done<node::MachineFacts> done) {
 // Who may not mount cannot run pods that need it either; all others are not left to find out by
 // themselves that mounts do not propagate.
 Status ApiShard::CheckShared(const Result<bool>& made) {
-  if (made && *made)
+  if (made && *made) {
     log_.Info("Made the root directory a shared mount", KV("path", options_.root_folder));
+  }
   if (made) return Ok();
   if (made.error().code() != ErrorCode::kPermission) {
     return made.error().With("make the root directory a shared mount");
