@@ -162,14 +162,14 @@ TEST_F(TokensTest, AServerThatRefusesIsNotAskedAgainAndAgain) {
   sync::TokenWish wish = Wish("a");
   wish.service_account = "nobody";
   const auto ask_for = [&](int seconds) {
-    std::string text;
+    const auto text = std::make_shared<std::string>();
     for (int i = 0; i < seconds; ++i) {
-      fronts_[1]->Token({}, wish, [&text](Result<sync::ServiceToken> token) {
-        text = token ? token->token : token.error().message();
+      fronts_[1]->Token({}, wish, [text](Result<sync::ServiceToken> token) {
+        *text = token ? token->token : token.error().message();
       });
       Run(Seconds(1));
     }
-    return text;
+    return *text;
   };
   EXPECT_NE(ask_for(1).find("service account space/nobody"), std::string::npos);
   EXPECT_NE(ask_for(120).find("service account space/nobody"), std::string::npos);
