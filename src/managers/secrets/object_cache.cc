@@ -299,7 +299,11 @@ void ObjectCache::Fetch(const Context& context, const sync::ObjectKey& key,
   const Duration wait = options_.detection == ChangeDetection::kWatch
                             ? options_.first_wait_max + options_.late_look_max
                             : options_.request_time_max;
-  entry.waiting().Add(std::min(context.deadline, After(now, wait)), NotSynced(key),
+  // Its time may end together with that of the request.
+  const bool serves =
+      entry.state() != Entry::State::kUnknown && options_.detection != ChangeDetection::kGet;
+  entry.waiting().Add(std::min(context.deadline, After(now, wait)),
+                      serves ? entry.Answer() : Result<sync::ObjectBytes>(NotSynced(key)),
                       std::move(done));
   if (options_.detection == ChangeDetection::kWatch) entry.Watch();
   if (options_.detection == ChangeDetection::kWatch && entry.state() == Entry::State::kUnknown) {
