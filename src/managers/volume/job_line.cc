@@ -19,16 +19,31 @@ JobLine::~JobLine() {
 size_t JobLine::waiting() const {
   size_t all = 0;
   for (const OfKind& kind : kinds_) all += kind.waiting.size();
+  for (const auto& [lane, jobs] : behind_) all += jobs.size();
   return all;
 }
 
 void JobLine::Run(const Context& context, reactor::DiskJob job, reactor::DiskWork work,
                   reactor::Done<std::string> done) {
+  Enter({context, std::move(job), std::move(work), std::move(done)});
+}
+
+void JobLine::Enter(Waiting waiting) {
+  const reactor::DiskJob& job = waiting.job;
+  if (const auto before = behind_.find(job.lane); before != behind_.end()) {
+    before->second.push_back(std::move(waiting));
+    return;
+  }
   const uint32_t max = job.kind == Kind::kOrdinary ? jobs_max_ : std::max(jobs_max_ / 4, 1u);
-  const bool full = Of(job.kind).running >= max;
-  Waiting waiting{context, std::move(job), std::move(work), std::move(done)};
-  if (full) return Wait(std::move(waiting));
-  Start(std::move(waiting));
+  if (Of(job.kind).running < max) return Start(std::move(waiting));
+  behind_.try_emplace(job.lane);
+  Wait(std::move(waiting));
+}
+
+void JobLine::FollowUp(uint64_t lane) {
+  auto node = behind_.extract(lane);
+  if (!node) return;
+  for (Waiting& next : node.mapped()) Enter(std::move(next));
 }
 
 // One whose context has ended already has the pool's answer when its turn comes, or this one.
@@ -58,6 +73,7 @@ void JobLine::GiveUp(Kind kind, Place place, ErrorCode code) {
   if (!node) return;
   Waiting& waiting = node.mapped();
   loop_.Disarm(waiting.deadline);
+  FollowUp(waiting.job.lane);
   waiting.done(Error(code, "it had no turn").With(waiting.job.doing, waiting.job.subject));
 }
 
@@ -73,7 +89,10 @@ void JobLine::Start(Waiting waiting) {
               OfKind& mine = Of(kind);
               --mine.running;
               if (!mine.waiting.empty()) {
-                Start(std::move(mine.waiting.extract(mine.waiting.begin()).mapped()));
+                auto next = mine.waiting.extract(mine.waiting.begin());
+                const uint64_t lane = next.mapped().job.lane;
+                Start(std::move(next.mapped()));
+                FollowUp(lane);
               }
               done(std::move(answer));
             });
