@@ -127,7 +127,9 @@ void AgentNode::StartAgent() {
                                       "--container-runtime-endpoint",
                                       "unix://" + folder_ + "/runtime.sock",
                                       "--denselet-journal",
-                                      disk_folder_ + "/journal"};
+                                      disk_folder_ + "/journal",
+                                      "--denselet-container-logs-dir",
+                                      folder_ + "/links"};
   if (!options_.kubeconfig.empty()) {
     command.insert(command.end(), {"--kubeconfig", folder_ + "/kubeconfig"});
   }

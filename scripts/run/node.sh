@@ -131,7 +131,7 @@ CONFIG
 alone=("authentication: {anonymous: {enabled: true}, webhook: {enabled: false}}" "authorization: {mode: AlwaysAllow}"
   "staticPodPath: $folder/manifests")
 agent_command=("$denselet" --hostname-override "$node" --root-dir "$folder/agent" --cert-dir "$folder/agent/pki"
-  --config "$folder/config.yaml" --denselet-socket "$socket")
+  --config "$folder/config.yaml" --denselet-socket "$socket" --denselet-container-logs-dir "$folder/links")
 
 # program NAME TEXT: a small program in the folder, for people to call.
 program() {

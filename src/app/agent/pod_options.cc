@@ -102,7 +102,9 @@ PodSideOptions MakePodOptions(const EffectiveConfig& effective, const std::strin
   }
   options.spec = SpecOf(effective, root_folder);
   options.objects = ObjectsOf(effective);
-  options.directories = {.root_folder = root_folder, .logs_folder = options.spec.pod_logs_dir};
+  options.directories = {.root_folder = root_folder,
+                         .logs_folder = options.spec.pod_logs_dir,
+                         .links_folder = effective.own.settings.container_logs_dir};
   return options;
 }
 

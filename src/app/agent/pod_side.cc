@@ -24,8 +24,9 @@ class PodSide::OnShard final : public sync::PodShardUser,
         volumes_(basics.loop(), basics.random(), disk_jobs_, objects_, basics.log(),
                  {.node = {.root_folder = options.directories.root_folder,
                            .selinux = options.spec.selinux}}),
-        directories_(basics.loop(), files_, options.directories, &volumes_),
-        leftovers_(files_, options.directories),
+        log_links_(basics.loop(), files_, basics.log(), options.directories.links_folder),
+        directories_(basics.loop(), files_, options.directories, &volumes_, &log_links_),
+        leftovers_(basics.loop(), files_, cri.runtime(), options.directories),
         runtime_(basics.loop(), files_, cri.runtime(), basics.log(),
                  options.directories.root_folder),
         hooks_(basics.loop(), cri.runtime(),
@@ -51,6 +52,7 @@ class PodSide::OnShard final : public sync::PodShardUser,
   sync::PodHooks& hooks() { return hooks_; }
   sync::PodSpecs& specs() { return specs_; }
   sync::PodLeftovers& leftovers() { return leftovers_; }
+  managers::LogLinks& log_links() { return log_links_; }
   reactor::FileSystem& files() { return files_; }
   void Stop(reactor::Task stopped) {
     disk_jobs_.Stop(
@@ -94,6 +96,7 @@ class PodSide::OnShard final : public sync::PodShardUser,
   reactor::PoolDiskJobs disk_jobs_;
   managers::PodObjectsFront objects_;
   managers::VolumeManager volumes_;
+  managers::LogLinks log_links_;
   managers::PodDirectories directories_;
   managers::PodLeftoverFinder leftovers_;
   managers::TerminationMessages runtime_;
@@ -132,6 +135,7 @@ void PodSide::OpenShard(uint32_t shard, ShardBasics& basics, reactor::BlockingPo
 }
 
 void PodSide::Begin(sync::PodCoreUser& user, sync::PodStatusSink& statuses) {
+  on_shards_[sync::PodCore::kHome]->log_links().Prepare();
   core_.Begin(user, statuses);
   if (!options_.core.pleg.use_events) return;
   reactor::Shard& shard = home_->basics.shard();

@@ -21,6 +21,7 @@
 #include "cri/cri_shard.h"
 #include "cri/event_stream.h"
 #include "managers/hooks/hook_runner.h"
+#include "managers/poddirs/log_links.h"
 #include "managers/poddirs/pod_directories.h"
 #include "managers/poddirs/pod_leftovers.h"
 #include "managers/poddirs/termination_messages.h"

@@ -91,6 +91,7 @@ constexpr std::string_view kFlagsWeHave[] = {
     "config",
     "config-dir",
     "denselet-config",
+    "denselet-container-logs-dir",
     "denselet-journal",
     "denselet-pleg-fallback-relist-period",
     "denselet-pleg-relist-period",

@@ -379,6 +379,7 @@ Status PodWorker::Begin(const StartContainer& action, TimePoint now) {
                   then);
         if (!answer) return w.TellFailure(name, answer);
         w.timeline_.started = then;
+        w.host_.ports().resources.LinkLog(w.pod_id_, {name, attempt, id});
         w.Tell(name, EventType::kNormal, "Started", "Container started");
       }));
   return Ok();

@@ -181,6 +181,10 @@ Status PodWorker::RemoveContainerNow(const ContainerId& id, KeepLogs logs, TimeP
   const std::string name = entry->name;
   const uint32_t attempt = entry->attempt;
   if (logs == KeepLogs::kYes) {
+    // The logs of a pod that ends go together, and nobody would know then what links led to them.
+    if (state_.phase == Phase::kFinished) {
+      host_.ports().resources.UnlinkLog(pod_id_, {name, attempt, id});
+    }
     SendRemoval(id, name, attempt, now);
     return Ok();
   }
@@ -190,7 +194,7 @@ Status PodWorker::RemoveContainerNow(const ContainerId& id, KeepLogs logs, TimeP
     return Ok();
   }
   host_.ports().resources.RemoveContainerLogs(
-      WorkContext(*op, now, kLogsLimit), pod_id_, name, attempt,
+      WorkContext(*op, now, kLogsLimit), pod_id_, {name, attempt, id},
       host_.Reply<Unit>(*op,
                         [id, name, attempt](PodWorker& w, const Status& answer, TimePoint then) {
                           if (!answer)

@@ -43,6 +43,13 @@ struct MountedVolumes {
   std::vector<VolumeFault> missing = {};
 };
 
+// One instance of a container, whose log is <container>/<attempt>.log of its pod.
+struct LoggedContainer {
+  std::string name = {};
+  uint32_t attempt = 0;
+  ContainerId id = {};
+};
+
 class PodResources {
  public:
   virtual ~PodResources() = default;
@@ -53,9 +60,13 @@ class PodResources {
   virtual void Changed(const kube::PodRef&) {}
   // All of it is given back. Of a pod that nobody wants any more there is the identity only.
   virtual void Release(const Context&, const PodIdentity&, reactor::Done<Unit>) = 0;
+  // Who collects logs is to find the log of this container, which was started; and no more, when it
+  // is removed before its log. Nothing waits for either.
+  virtual void LinkLog(const PodIdentity&, const LoggedContainer&) {}
+  virtual void UnlinkLog(const PodIdentity&, const LoggedContainer&) {}
   // What one instance of a container wrote, rotated parts too. What is not there is fine.
-  virtual void RemoveContainerLogs(const Context&, const PodIdentity&, const std::string& container,
-                                   uint32_t attempt, reactor::Done<Unit>) = 0;
+  virtual void RemoveContainerLogs(const Context&, const PodIdentity&, const LoggedContainer&,
+                                   reactor::Done<Unit>) = 0;
   // All that its containers wrote, and the places for it.
   virtual void RemoveLogs(const Context&, const PodIdentity&, reactor::Done<Unit>) = 0;
 };
@@ -66,6 +77,8 @@ class PodLeftovers {
  public:
   virtual ~PodLeftovers() = default;
   virtual void Find(const Context&, reactor::Done<std::vector<PodIdentity>>) = 0;
+  // Links to logs that are gone go, too: how many did.
+  virtual void RemoveDeadLinks(const Context&, reactor::Done<size_t>) = 0;
 };
 
 enum class PullPolicy : uint8_t { kAlways, kIfNotPresent, kNever };

@@ -74,6 +74,7 @@ start_agent() {
   shift
   log=$work/$node.log
   "$denselet" --hostname-override "$node" --root-dir "$work/$node" --cert-dir "$work/$node/pki" -v 3 \
+    --denselet-container-logs-dir "$work/links" \
     --container-runtime-endpoint "unix://$work/runtime.sock" "$@" >>"$log" 2>&1 &
   agent=$!
   agents+=("$agent")
