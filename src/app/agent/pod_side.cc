@@ -43,7 +43,7 @@ class PodSide::OnShard final : public sync::PodShardUser,
 
   void Take(const NodeNews& news) {
     specs_.SetNode(news.node);
-    volumes_.SetAllocatable(news.node.allocatable);
+    volumes_.SetNode(news.node.allocatable, news.node.recursive_read_only);
     specs_.SetResolvConf(news.resolv_conf);
   }
 

@@ -64,10 +64,11 @@ class VolumeManager final : public sync::PodMounts,
   // Who hears of volumes that cannot be renewed; before the first pod.
   void SetUser(sync::PodMountsUser& user) { user_ = &user; }
 
-  // What there is for pods: the most that a tmpfs may hold, and what the downward API tells. From
-  // the next job on.
-  void SetAllocatable(kube::NodeAllocatable allocatable) {
+  // What there is for pods: the most that a tmpfs may hold, and what the downward API tells; and
+  // what the runtime can do. From the next job on.
+  void SetNode(kube::NodeAllocatable allocatable, bool recursive_read_only) {
     node_.allocatable = std::move(allocatable);
+    node_.recursive_read_only = recursive_read_only;
   }
 
   // sync::PodMounts
