@@ -66,6 +66,7 @@ sync::SpecNode SpecOf(const EffectiveConfig& effective, const std::string& root_
   spec.cpu_cfs_quota = config.cpucfsquota();
   spec.cpu_cfs_period_us = Duration(config.cpucfsquotaperiod().duration()) / Microseconds(1);
   spec.cgroup_v2 = effective.machine.unified_cgroups;
+  spec.selinux = effective.machine.selinux;
   spec.single_process_oom_kill = config.singleprocessoomkill();
   return spec;
 }

@@ -28,7 +28,7 @@ class PodSide::OnShard final : public sync::PodShardUser,
         directories_(basics.loop(), files_, options.directories, &volumes_, &log_links_),
         leftovers_(basics.loop(), files_, cri.runtime(), options.directories),
         runtime_(basics.loop(), files_, cri.runtime(), basics.log(),
-                 options.directories.root_folder),
+                 {options.directories.root_folder, options.spec.selinux}),
         hooks_(basics.loop(), cri.runtime(),
                [this, &pool](const Context& context, const std::string& host, uint16_t port,
                              reactor::Done<std::vector<net::Address>> done) {

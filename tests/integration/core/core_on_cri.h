@@ -14,8 +14,8 @@
 #include "cri/cri_shard.h"
 #include "cri/event_stream.h"
 #include "managers/hooks/hook_runner.h"
-#include "managers/poddirs/pod_directories.h"
 #include "managers/poddirs/log_links.h"
+#include "managers/poddirs/pod_directories.h"
 #include "managers/poddirs/pod_leftovers.h"
 #include "managers/poddirs/termination_messages.h"
 #include "reactor/blocking_pool.h"
@@ -51,7 +51,7 @@ class CoreOnCri final : private sync::PodShardUser,
         links_(shard.loop(), files, log, options.folder + "/links"),
         directories_(shard.loop(), files, Folders(options), nullptr, &links_),
         leftovers_(shard.loop(), files, cri_.runtime(), Folders(options)),
-        runtime_(shard.loop(), files, cri_.runtime(), log, options.folder + "/data"),
+        runtime_(shard.loop(), files, cri_.runtime(), log, {options.folder + "/data"}),
         objects_(shard.loop()),
         volumes_(shard.loop()),
         specs_({shard.loop(), files, objects_, volumes_}, SpecNode(options)),
