@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/agent/object_ttl.h"
 #include "kube/api/types.h"
 #include "managers/node/address_choice.h"
 
@@ -199,6 +200,7 @@ void ApiShard::OnNodeChanged() {
   const kube::core::Node* const node = node_->node()->cache().node();
   const bool there = node != nullptr && !node->metadata().has_deletiontimestamp();
   reports_.SetNode(there ? node->metadata().uid() : "");
+  side_->SetObjectTtl(node == nullptr ? std::nullopt : ObjectTtlOf(*node));
   node_for_pods_->Refresh();
 }
 

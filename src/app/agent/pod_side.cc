@@ -152,6 +152,10 @@ void PodSide::LeaveServer() {
   if (objects_ != nullptr) objects_->Stop();
 }
 
+void PodSide::SetObjectTtl(std::optional<Duration> ttl) {
+  if (objects_ != nullptr) objects_->objects().SetTtl(ttl);
+}
+
 void PodSide::SetSpecNode(const sync::SpecNodeNow& node) { home_->news->SetNode(node); }
 
 void PodSide::SetResolvConf(Result<std::string> text) {

@@ -180,7 +180,7 @@ class ObjectCache::Entry final : private sync::ListWatchUser {
 
 ObjectCache::ObjectCache(reactor::Loop& loop, Random& random, ObjectCacheUser& user,
                          const ObjectCacheOptions& options)
-    : loop_(loop), random_(random), user_(user), options_(options) {}
+    : loop_(loop), random_(random), user_(user), options_(options), ttl_(options.ttl) {}
 
 ObjectCache::~ObjectCache() {
   cancel_.Cancel();
@@ -249,7 +249,7 @@ void ObjectCache::Fetch(const Context& context, const sync::ObjectKey& key,
   const bool known = entry.state() != Entry::State::kUnknown;
   const bool fresh = options_.detection == ChangeDetection::kWatch ||
                      (options_.detection == ChangeDetection::kCache && entry.looked_at_ &&
-                      now - *entry.looked_at_ < options_.ttl);
+                      now - *entry.looked_at_ < ttl_);
   if ((known && fresh) || entry.immutable()) {
     return loop_.Post(
         [answer = entry.Answer(), done = std::move(done)]() mutable { done(std::move(answer)); });
@@ -322,7 +322,8 @@ void ObjectCache::Sweep() {
       continue;
     }
     const bool wanted = entry->live() || entry->state() == Entry::State::kAbsent;
-    const bool old = !entry->looked_at_ || now - *entry->looked_at_ >= options_.ttl;
+    const Duration lasts = options_.detection == ChangeDetection::kCache ? ttl_ : options_.ttl;
+    const bool old = !entry->looked_at_ || now - *entry->looked_at_ >= lasts;
     if (wanted && old && !entry->immutable()) Look(*entry);
   }
   if (!sweeping_) return;

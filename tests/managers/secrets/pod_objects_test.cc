@@ -182,6 +182,33 @@ TEST_F(ObjectsTest, CacheAsksNoMoreOftenThanItsTimeAllows) {
   EXPECT_TRUE(api_.followed.empty());
 }
 
+TEST_F(ObjectsTest, HowLongCacheCountsIsTheNodesToSay) {
+  PodObjectsOptions options;
+  options.objects.detection = ChangeDetection::kCache;
+  Make(options);
+  Join();
+  PutMap(ApiVerb::kCreate, "settings", "1");
+  fronts_[1]->Follow(Pod("a", Volume("settings")));
+  home_->objects().SetTtl(Duration::zero());
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), "1");
+  PutMap(ApiVerb::kUpdate, "settings", "2");
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), "2") << "nothing is kept";
+  home_->objects().SetTtl(Minutes(10));
+  Run(Minutes(5));
+  const size_t asked = api_.requests.size();
+  PutMap(ApiVerb::kUpdate, "settings", "3");
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), "2");
+  Run(Minutes(2));
+  EXPECT_EQ(api_.requests.size(), asked) << "nobody looks before its time";
+  Run(Minutes(10));
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), "3");
+  home_->objects().SetTtl(std::nullopt);
+  Run(Minutes(2));
+  PutMap(ApiVerb::kUpdate, "settings", "4");
+  Run(Minutes(2));
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), "4");
+}
+
 TEST_F(ObjectsTest, GetAsksEveryTime) {
   PodObjectsOptions options;
   options.objects.detection = ChangeDetection::kGet;
