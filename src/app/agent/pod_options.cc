@@ -77,6 +77,7 @@ managers::PodObjectsOptions ObjectsOf(const EffectiveConfig& effective) {
   managers::PodObjectsOptions options;
   if (strategy == "Cache") options.objects.detection = managers::ChangeDetection::kCache;
   if (strategy == "Get") options.objects.detection = managers::ChangeDetection::kGet;
+  options.trust_bundles.enabled = effective.kubelet.gates.Enabled("ClusterTrustBundleProjection");
   return options;
 }
 

@@ -70,6 +70,7 @@ SourceWishes WishesOf(const core::Pod& pod, const std::set<std::string>* only) {
       SourceWishes more = WishesOf(pod, volume);
       wishes.objects.merge(more.objects);
       wishes.tokens.merge(more.tokens);
+      wishes.trusts.merge(more.trusts);
     }
   }
   return wishes;
@@ -78,7 +79,10 @@ SourceWishes WishesOf(const core::Pod& pod, const std::set<std::string>* only) {
 std::set<std::string> VolumesWith(const core::Pod& pod, const sync::ObjectKey& key) {
   std::set<std::string> names;
   for (const auto& volume : pod.spec().volumes()) {
-    if (WishesOf(pod, volume).objects.count(key) != 0) names.insert(volume.name());
+    const SourceWishes wishes = WishesOf(pod, volume);
+    const bool of_it = key.kind == sync::ObjectKind::kTrustBundles ? !wishes.trusts.empty()
+                                                                   : wishes.objects.count(key) != 0;
+    if (of_it) names.insert(volume.name());
   }
   return names;
 }

@@ -37,6 +37,13 @@ ObjectKey KeyOf(const core::Pod& pod, ObjectKind kind, const std::string& name) 
   return {.kind = kind, .ref = {pod.metadata().namespace_(), name}};
 }
 
+sync::TrustWish TrustOf(const core::ClusterTrustBundleProjection& source) {
+  sync::TrustWish wish{
+      .name = source.name(), .signer = source.signername(), .optional = source.optional()};
+  if (source.has_labelselector()) wish.selector = source.labelselector().SerializeAsString();
+  return wish;
+}
+
 sync::TokenWish TokenOf(const core::Pod& pod, const core::ServiceAccountTokenProjection& source) {
   return {.ns = pod.metadata().namespace_(),
           .service_account = pod.spec().serviceaccountname(),
@@ -129,11 +136,18 @@ class Maker {
     const auto answer = answers_.tokens.find(TokenOf(pod_, source));
     if (answer == answers_.tokens.end()) return Invalid("was not asked for");
     if (!answer->second) return answer->second.error();
-    // A token is for those who run as its owner, or are of the pod's group: ShareTree adds that.
-    const std::optional<uint32_t> user = FsUser(pod_);
-    const bool restricted = user || pod_.spec().securitycontext().has_fsgroup();
-    Put(source.path(),
-        {.data = answer->second->token, .mode = restricted ? kOwnersMode : mode_, .uid = user});
+    PutForOwners(source.path(), answer->second->token);
+    return Ok();
+  }
+
+  Status Add(const core::ClusterTrustBundleProjection& source) {
+    if (!source.has_name() && !source.has_signername()) {
+      return Invalid("ClusterTrustBundle projection requires either name or signerName to be set");
+    }
+    const auto answer = answers_.trusts.find(TrustOf(source));
+    if (answer == answers_.trusts.end()) return Invalid("was not asked for");
+    if (!answer->second) return answer->second.error();
+    PutForOwners(source.path(), **answer->second);
     return Ok();
   }
 
@@ -168,6 +182,12 @@ class Maker {
     return Ok();
   }
 
+  // For those who run as its owner, or are of the pod's group: ShareTree adds that.
+  void PutForOwners(const std::string& path, const std::string& data) {
+    const std::optional<uint32_t> user = FsUser(pod_);
+    const bool restricted = user || pod_.spec().securitycontext().has_fsgroup();
+    Put(path, {.data = data, .mode = restricted ? kOwnersMode : mode_, .uid = user});
+  }
   void Put(const std::string& path, FileContent content) { payload_[path] = std::move(content); }
 
   const core::Pod& pod_;
@@ -207,7 +227,7 @@ Status AddProjected(const core::Pod& pod, const core::ProjectedVolumeSource& pro
     } else if (source.has_serviceaccounttoken()) {
       added = maker.Add(source.serviceaccounttoken());
     } else if (source.has_clustertrustbundle()) {
-      added = Error(ErrorCode::kUnsupported, "ClusterTrustBundle projection is not supported yet");
+      added = maker.Add(source.clustertrustbundle());
     } else if (source.has_podcertificate()) {
       added = Error(ErrorCode::kUnsupported, "PodCertificate projection is not supported yet");
     }
@@ -230,6 +250,7 @@ SourceWishes WishesOf(const core::Pod& pod, const core::Volume& volume) {
     if (part.has_serviceaccounttoken()) {
       wishes.tokens.insert(TokenOf(pod, part.serviceaccounttoken()));
     }
+    if (part.has_clustertrustbundle()) wishes.trusts.insert(TrustOf(part.clustertrustbundle()));
   }
   return wishes;
 }

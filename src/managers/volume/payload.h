@@ -31,12 +31,15 @@ using Payload = std::map<std::string, FileContent>;
 struct SourceWishes {
   std::set<sync::ObjectKey> objects = {};
   std::set<sync::TokenWish> tokens = {};
+  std::set<sync::TrustWish> trusts = {};
+  bool empty() const { return objects.empty() && tokens.empty() && trusts.empty(); }
   friend bool operator==(const SourceWishes&, const SourceWishes&) = default;
 };
 
 struct SourceAnswers {
   std::map<sync::ObjectKey, Result<sync::ObjectBytes>> objects = {};
   std::map<sync::TokenWish, Result<sync::ServiceToken>> tokens = {};
+  std::map<sync::TrustWish, Result<sync::ObjectBytes>> trusts = {};
 };
 
 SourceWishes WishesOf(const kube::core::Pod& pod, const kube::core::Volume& volume);

@@ -113,7 +113,7 @@ void VolumeManager::Mount(const Context& context, const kube::PodRef& ref,
     return;
   }
   const SourceWishes wishes = WishesOf(**parsed, &pod.used);
-  if (wishes.objects.empty() && wishes.tokens.empty()) {
+  if (wishes.empty()) {
     return SetUp(context, uid, pod.turn, {}, std::move(done));
   }
   FetchSources(objects_, context, wishes,
@@ -247,7 +247,7 @@ void VolumeManager::Renew(const PodUid& uid, Pod& pod) {
   background.priority = Priority::kBackground;
   const Context context = background.WithTimeout(loop_.Now(), options_.renewal_limit);
   const SourceWishes wishes = WishesOf(**parsed, &volumes);
-  if (wishes.objects.empty() && wishes.tokens.empty()) {
+  if (wishes.empty()) {
     return WriteFiles(context, uid, pod.turn, std::move(volumes), {});
   }
   FetchSources(objects_, context, wishes,

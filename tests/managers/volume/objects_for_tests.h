@@ -76,6 +76,16 @@ class ObjectsForTests final : public sync::PodObjects {
                               .refresh_at = loop_.WallNow() + token_lasts_ * 8 / 10});
     });
   }
+  // All of them have the same.
+  void TrustAnchors(const Context&, const sync::TrustWish& wish,
+                    reactor::Done<sync::ObjectBytes> done) override {
+    Later([this, wish, done = std::move(done)]() mutable {
+      const auto found = objects_.find({.kind = sync::ObjectKind::kTrustBundles});
+      if (found != objects_.end() && found->second != nullptr) return done(found->second);
+      if (wish.optional) return done(std::make_shared<const std::string>());
+      done(Error(ErrorCode::kNotFound, "no such bundle"));
+    });
+  }
 
  private:
   void Later(reactor::Task task) {

@@ -30,6 +30,11 @@ SourceAnswers Answers() {
   };
   answers.tokens.emplace(token("", 3607), sync::ServiceToken{.token = "t1"});
   answers.tokens.emplace(token("vault", 3600), sync::ServiceToken{.token = "t2"});
+  const auto text = [](const char* pem) { return std::make_shared<const std::string>(pem); };
+  answers.trusts.emplace(sync::TrustWish{.name = "ca"}, text("one"));
+  answers.trusts.emplace(sync::TrustWish{.signer = "example.com/s", .selector = ""}, text("two"));
+  answers.trusts.emplace(sync::TrustWish{.name = "none"},
+                         Error(ErrorCode::kNotFound, "while getting ClusterTrustBundle: gone"));
   return answers;
 }
 
@@ -125,7 +130,19 @@ TEST(Payload, AllFaultsOfAProjectedVolumeAreTold) {
             "! [configmap \"none\" not found, secret \"none\" not found]");
   EXPECT_EQ(Of(R"("projected":{"defaultMode":420,"sources":[
       {"clusterTrustBundle":{"path":"x"}}]})"),
-            "! ClusterTrustBundle projection is not supported yet");
+            "! ClusterTrustBundle projection requires either name or signerName to be set");
+}
+
+TEST(Payload, TrustBundlesAreFilesOfTheirOwners) {
+  const std::string source = R"("projected":{"defaultMode":420,"sources":[
+      {"clusterTrustBundle":{"name":"ca","path":"ca.pem"}},
+      {"clusterTrustBundle":{"signerName":"example.com/s","labelSelector":{},"path":"d/s.pem"}}]})";
+  EXPECT_EQ(Of(source), "ca.pem=one:0644 d/s.pem=two:0644");
+  EXPECT_EQ(Of(source, R"(,"containers":[{"name":"c","securityContext":{"runAsUser":7}}])"),
+            "ca.pem=one:0600:7 d/s.pem=two:0600:7");
+  EXPECT_EQ(Of(R"("projected":{"defaultMode":420,"sources":[
+      {"clusterTrustBundle":{"name":"none","path":"x"}}]})"),
+            "! while getting ClusterTrustBundle: gone");
 }
 
 TEST(Payload, WishesAreWhatHasToBeAskedFor) {
