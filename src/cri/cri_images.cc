@@ -34,7 +34,7 @@ void CriImages::Pull(const Context& context, const sync::ImageRequest& image,
                      Done<std::string> done) {
   pb::PullImageRequest request;
   Fill(image, *request.mutable_image());
-  Fill(credentials, *request.mutable_auth());
+  if (credentials != sync::ImageCredentials{}) Fill(credentials, *request.mutable_auth());
   Fill(sandbox, *request.mutable_sandbox_config());
   rpc::Call<pb::PullImageResponse, std::string>(
       client_, context, methods::kPullImage, std::move(request),

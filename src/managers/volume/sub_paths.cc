@@ -121,7 +121,7 @@ void VolumeManager::MountsOf(const Context& context, const kube::PodRef& ref,
                              reactor::Done<std::vector<sync::MountSpec>> done) {
   const Result<std::unique_ptr<kube::core::Pod>> parsed = ref->Parse();
   if (!parsed) return Refuse(parsed.error(), std::move(done));
-  Result<std::vector<PlannedMount>> mounts = PlanMounts(**parsed, wish.name, env, node_);
+  Result<std::vector<PlannedMount>> mounts = PlanMounts(**parsed, wish, env, node_);
   if (!mounts) return Refuse(mounts.error(), std::move(done));
   const auto pod = pods_.find(PodUid(std::string(ref->hot().uid)));
   if (pod == pods_.end() || pod->second.stage != Stage::kMounted) {
@@ -155,6 +155,7 @@ void VolumeManager::ReadFile(const Context& context, const kube::PodRef& ref,
     if (candidate.name() != volume) continue;
     const Result<VolumePlan> plan = PlanVolume(**parsed, candidate, node_);
     if (!plan) return Refuse(plan.error(), std::move(done));
+    if (plan->kind == VolumeKind::kImage) break;  // it is nowhere on the node's disk
     Run(
         context, {"read a file of a volume", plan->path, pod->second.lane},
         [file = reactor::PathBelow{plan->path, path}, bytes_max](reactor::DiskCalls& disk) {

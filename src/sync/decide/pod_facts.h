@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -28,6 +29,8 @@ struct ImageFact {
   std::string image_ref = {};
   std::optional<int64_t> image_uid = {};  // the user that it names, by number
   std::string image_username = {};        // ... or by name
+  // Of the image volumes that the container mounts: name, and reference of the image.
+  std::vector<std::pair<std::string, std::string>> volumes = {};
   // Of the last failure, also while it is tried again: ErrImagePull, ImagePullBackOff, ...
   std::string reason = {};
   std::string message = {};

@@ -41,6 +41,8 @@
 
 namespace denselet::sync {
 
+class Keyring;
+
 inline constexpr int kStepsPerTurnMax = 32;
 inline constexpr size_t kTransitionsMax = 32;
 
@@ -214,7 +216,8 @@ class PodWorker {
             std::string message);
   // Of a start that failed by itself: what was given up because the pod ends is no failure.
   void TellFailure(const std::string& container, const Status& answer);
-  void TellImage(const std::string& container, const std::string& image,
+  // `volume`: whose image it is; empty: the container's own.
+  void TellImage(const std::string& starting, const std::string& volume, const std::string& image,
                  const ImageOutcome& outcome);
   void TellStop(const ContainerEntry& entry);
   void TellWait(const Wait& wait);
@@ -255,7 +258,19 @@ class PodWorker {
   Status RemoveSandboxNow(const SandboxId& id, TimePoint now);
   Status ReadSandboxNow(const SandboxId& id, TimePoint now);
   Status ReadContainerNow(const ContainerId& id, TimePoint now);
-  void EnsureImage(const EnsureImages::Item& item, TimePoint now);
+
+  // worker_images.cc. Shared by the images of one go; null: the pod names no secrets.
+  using Keys = std::shared_ptr<const Result<Keyring>>;
+  struct ImageErrand;
+  void TakePullSecrets(const std::vector<std::pair<std::string, uint32_t>>& wanted,
+                       const PullSecrets& secrets, TimePoint now);
+  void EnsureImage(const EnsureImages::Item& item, const Keys& keys, TimePoint now);
+  void EnsureNext(ImageErrand errand, TimePoint now);
+  void TakeImage(ImageErrand errand, ImageOutcome outcome, TimePoint now);
+  ImageFact* FactOf(const ImageErrand& errand);  // null: nobody waits for it any more
+  // What is not begun need not be stopped.
+  bool Ends() const { return starts_given_up_ || plan_.deleted || state_.ending || wish_gone_; }
+
   void EndCall(Call& call, const Status& answer, std::string_view reason, bool is_create,
                TimePoint now);
   void EndMount(const Result<MountedVolumes>& answer, TimePoint now);

@@ -104,8 +104,9 @@ void PodWorker::TellFailure(const std::string& container, const Status& answer) 
        "Error: " + std::string(WithoutRpcCode(answer.error().message())));
 }
 
-void PodWorker::TellImage(const std::string& container, const std::string& image,
-                          const ImageOutcome& outcome) {
+void PodWorker::TellImage(const std::string& starting, const std::string& volume,
+                          const std::string& image, const ImageOutcome& outcome) {
+  const std::string container = volume.empty() ? starting : "";
   if (!outcome.image_ref.empty()) {
     return Tell(container, EventType::kNormal, "Pulled", outcome.message);
   }
@@ -121,7 +122,7 @@ void PodWorker::TellImage(const std::string& container, const std::string& image
     Tell(container, EventType::kWarning, "Failed",
          "Failed to pull image " + InQuotes(image) + ": " + why);
   }
-  Tell(container, EventType::kWarning, "Failed", "Error: " + outcome.reason);
+  Tell(starting, EventType::kWarning, "Failed", "Error: " + outcome.reason);
 }
 
 void PodWorker::TellStop(const ContainerEntry& entry) {

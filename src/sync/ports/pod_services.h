@@ -20,7 +20,10 @@
 #include "kube/api/pod/pod_at_rest.h"
 #include "reactor/api/file_system.h"
 #include "sync/ports/events.h"
+#include "sync/ports/image_service.h"
 #include "sync/ports/observed_pod.h"
+#include "sync/ports/pod_objects.h"
+#include "sync/ports/pull_policy.h"
 #include "sync/ports/runtime_spec.h"
 
 namespace denselet::sync {
@@ -81,8 +84,6 @@ class PodLeftovers {
   virtual void RemoveDeadLinks(const Context&, reactor::Done<size_t>) = 0;
 };
 
-enum class PullPolicy : uint8_t { kAlways, kIfNotPresent, kNever };
-
 struct ImageWish {
   PodIdentity pod = {};
   std::string container = {};
@@ -90,6 +91,10 @@ struct ImageWish {
   std::string image = {};
   PullPolicy policy = PullPolicy::kIfNotPresent;
   SandboxSpec sandbox = {};
+  // Tried one after the other until one will do; none: it is tried without.
+  std::vector<ImageCredentials> credentials = {};
+  // Why nobody knows whether there are some: then nothing is pulled.
+  std::string credentials_fault = {};
 };
 
 struct ImageOutcome {
@@ -136,6 +141,14 @@ struct ContainerWish {
   std::string image_username = {};
   std::vector<std::string> pod_ips = {};
   ContainerId pid_target = {};
+  // Of the image volumes that it mounts: name of the volume, reference of the image.
+  std::vector<std::pair<std::string, std::string>> image_volumes = {};
+};
+
+// The secrets that a pod's images are pulled with.
+struct PullSecrets {
+  std::vector<ObjectBytes> secrets = {};
+  std::vector<std::string> missing = {};  // or not to be had now, by name
 };
 
 // Something about a pod's specification that its makers should know: a warning of the pod, or of
@@ -161,6 +174,10 @@ class PodSpecs {
   virtual void Container(const Context&, const kube::PodRef&, const ContainerWish&,
                          reactor::Done<ContainerSpec>) = 0;
   virtual PullPolicy Policy(const kube::PodRef&, const std::string& container) = 0;
+  // By name, in the pod's namespace.
+  virtual void FetchPullSecrets(const Context&, const std::string& ns,
+                                const std::vector<std::string>& names,
+                                UniqueFunction<void(PullSecrets)>) = 0;
 };
 
 }  // namespace denselet::sync

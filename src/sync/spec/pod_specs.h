@@ -49,6 +49,10 @@ class PodSpecBuilder final : public PodSpecs {
   void Container(const Context& context, const kube::PodRef& pod, const ContainerWish& wish,
                  reactor::Done<ContainerSpec> done) override;
   PullPolicy Policy(const kube::PodRef& pod, const std::string& container) override;
+  // At least one name.
+  void FetchPullSecrets(const Context& context, const std::string& ns,
+                        const std::vector<std::string>& names,
+                        UniqueFunction<void(PullSecrets)> done) override;
 
   size_t gathering() const { return gathering_.size(); }
 

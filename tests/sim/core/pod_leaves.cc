@@ -67,9 +67,8 @@ PodLeaves::OfShard::OfShard(PodLeaves& leaves, reactor::Loop& loop, sync::Runtim
       files_(loop, leaves.host_.random(), leaves.disk_),
       links_(loop, files_, log, kLinks),
       directories_(loop, files_, {.root_folder = kRoot, .logs_folder = kLogs}, nullptr, &links_),
-      leftovers_of_pods_(
-          loop, files_, runtime,
-          {.root_folder = kRoot, .logs_folder = kLogs, .links_folder = kLinks}),
+      leftovers_of_pods_(loop, files_, runtime,
+                         {.root_folder = kRoot, .logs_folder = kLogs, .links_folder = kLinks}),
       alive_(std::make_shared<bool>(true)) {}
 
 PodLeaves::OfShard::~OfShard() {
@@ -254,6 +253,14 @@ Result<sync::ContainerSpec> PodLeaves::OfShard::Specify(const kube::PodRef& pod,
                                   std::to_string(*grace));
   }
   return spec;
+}
+
+// Nobody has them.
+void PodLeaves::OfShard::FetchPullSecrets(const Context& context, const std::string&,
+                                          const std::vector<std::string>& names,
+                                          UniqueFunction<void(sync::PullSecrets)> done) {
+  Begin(context, {}, nullptr,
+        [names, done = std::move(done)](const Status&) mutable { done({.missing = names}); });
 }
 
 sync::PullPolicy PodLeaves::OfShard::Policy(const kube::PodRef&, const std::string& container) {

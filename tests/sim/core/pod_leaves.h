@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "managers/poddirs/pod_directories.h"
 #include "managers/poddirs/log_links.h"
+#include "managers/poddirs/pod_directories.h"
 #include "managers/poddirs/pod_leftovers.h"
 #include "reactor/api/loop.h"
 #include "sync/ports/pod_services.h"
@@ -91,6 +91,9 @@ class PodLeaves {
     void Container(const Context&, const kube::PodRef&, const sync::ContainerWish&,
                    reactor::Done<sync::ContainerSpec>) override;
     sync::PullPolicy Policy(const kube::PodRef&, const std::string& container) override;
+    void FetchPullSecrets(const Context&, const std::string& ns,
+                          const std::vector<std::string>& names,
+                          UniqueFunction<void(sync::PullSecrets)>) override;
 
    private:
     struct Pending {

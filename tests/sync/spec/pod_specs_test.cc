@@ -63,6 +63,25 @@ TEST(PodSpecBuilder, PassesOnWhatTheWorkerKnows) {
   EXPECT_EQ(sandbox->hostname, "h");
 }
 
+TEST(PodSpecBuilder, PullSecretsComeInTheirOrderAndThoseThatAreMissingByName) {
+  MadeSpecs made;
+  for (const char* name : {"b", "a"}) {
+    kube::core::Secret secret;
+    secret.mutable_metadata()->set_namespace_("n");
+    secret.mutable_metadata()->set_name(name);
+    made.objects().Put(ObjectKind::kSecret, secret);
+  }
+  const PullSecrets secrets = made.FetchPullSecrets({"b", "none", "a", "gone"});
+  std::vector<std::string> names;
+  for (const ObjectBytes& bytes : secrets.secrets) {
+    kube::core::Secret secret;
+    ASSERT_TRUE(secret.ParseFromString(*bytes));
+    names.push_back(secret.metadata().name());
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"b", "a"}));
+  EXPECT_EQ(secrets.missing, (std::vector<std::string>{"none", "gone"}));
+}
+
 TEST(PodSpecBuilder, PodsWithoutACgroupOfTheirOwnAreBelowTheRoot) {
   MadeSpecs made({.cgroup_root = "/node"});
   PodSpecBuilder& specs = made.specs();
