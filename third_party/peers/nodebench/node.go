@@ -59,6 +59,8 @@ staticPodPath: %[1]s/manifests
 containerRuntimeEndpoint: unix://%[1]s/cri.sock
 podLogsDir: %[1]s/logs
 volumePluginDir: %[1]s/plugins
+clusterDNS: [10.0.0.10]
+clusterDomain: cluster.local
 cgroupDriver: cgroupfs
 cgroupsPerQOS: false
 enforceNodeAllocatable: []
