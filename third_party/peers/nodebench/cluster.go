@@ -73,7 +73,7 @@ func plainPod(node, name string, _ int) *corev1.Pod {
 // create makes pods on a node, some at a time, and returns their uids.
 func (c *cluster) create(node string, names []string) ([]string, error) {
 	uids := make([]string, len(names))
-	err := inParallel(len(names), func(i int) error {
+	err := inParallel("pods made", len(names), func(i int) error {
 		pod, err := c.client.CoreV1().Pods(namespace).Create(context.Background(), c.podOf(node, names[i], i), metav1.CreateOptions{})
 		if err == nil {
 			uids[i] = string(pod.UID)
@@ -84,7 +84,7 @@ func (c *cluster) create(node string, names []string) ([]string, error) {
 }
 
 func (c *cluster) delete(names []string) error {
-	return inParallel(len(names), func(i int) error {
+	return inParallel("pods asked to go", len(names), func(i int) error {
 		return ignoreMissing(c.client.CoreV1().Pods(namespace).Delete(context.Background(), names[i], metav1.DeleteOptions{}))
 	})
 }
@@ -114,8 +114,8 @@ func (c *cluster) forget(node string) {
 	_ = c.client.CoreV1().Nodes().Delete(context.Background(), node, metav1.DeleteOptions{})
 }
 
-// inParallel does it for 0 to n-1, some at a time, and returns one of the errors.
-func inParallel(n int, do func(int) error) error {
+// inParallel does it for 0 to n-1, some at a time, says now and then how far it is, and returns one of the errors.
+func inParallel(what string, n int, do func(int) error) error {
 	const workers = 16
 	queue := make(chan int)
 	failed := make(chan error, workers)
@@ -134,8 +134,9 @@ func inParallel(n int, do func(int) error) error {
 			}
 		}()
 	}
-	for i := range n {
+	for i, progress := 0, newProgress(what); i < n; i++ {
 		queue <- i
+		progress.note(i, n)
 	}
 	close(queue)
 	all.Wait()

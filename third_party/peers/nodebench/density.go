@@ -96,6 +96,7 @@ const exits = 200
 
 // One container after the other ends by itself, and is started again.
 func (r *round) exit(n *node, w *watcher, names []string) {
+	stage("exits")
 	w.history()
 	some := names[:min(exits, len(names))]
 	ends := map[string]time.Time{}
@@ -127,6 +128,7 @@ func markerOf(n *node) string { return n.name + "-marker" }
 
 // The agent is killed; a pod is made while it is away, and shows when it has caught up.
 func (r *round) restart(b *bench, n *node, w *watcher) {
+	stage("restart")
 	n.settle()
 	n.agent.kill()
 	w.history()

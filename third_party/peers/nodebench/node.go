@@ -115,17 +115,13 @@ func (n *node) alive() {
 
 // await asks often until it is so, and says now and then how far it is.
 func (n *node) await(what string, limit time.Duration, progress func() (done, of int)) {
-	began := time.Now()
-	told := began
+	told := newProgress(what)
 	for done, of := progress(); done < of; done, of = progress() {
 		n.alive()
-		if time.Since(began) > limit {
+		if time.Since(told.began) > limit {
 			fail(fmt.Sprintf("%s: %d of %d after %s", what, done, of, limit))
 		}
-		if time.Since(told) > 15*time.Second {
-			told = time.Now()
-			fmt.Printf("  %s %s: %d of %d, after %.0f s\n", told.Format("15:04:05"), what, done, of, told.Sub(began).Seconds())
-		}
+		told.note(done, of)
 		time.Sleep(10 * time.Millisecond)
 	}
 }

@@ -88,7 +88,7 @@ func makeObjects(b *bench, pods int) {
 	common := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: commonConfigMap}, Data: map[string]string{commonFile: "first"}}
 	_, err := client.ConfigMaps(namespace).Create(ctx, common, metav1.CreateOptions{})
 	check(unlessThere(err))
-	check(inParallel(pods, func(i int) error {
+	check(inParallel("objects made", pods, func(i int) error {
 		meta := metav1.ObjectMeta{Name: ownName(i)}
 		configMap := &corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"config.yaml": "number: " + strconv.Itoa(i) + "\n"}}
 		if _, err := client.ConfigMaps(namespace).Create(ctx, configMap, metav1.CreateOptions{}); unlessThere(err) != nil {
@@ -138,6 +138,7 @@ func measurePods(b *bench, n *node, r *round) {
 
 // A configMap that all pods have is changed, as when a cluster gets a new authority.
 func (r *round) update(b *bench, n *node, uids []string) {
+	stage("update")
 	n.audit.requests()
 	content := "updated beside " + n.name
 	changed := func(uid string) bool {
@@ -167,6 +168,7 @@ func (r *round) update(b *bench, n *node, uids []string) {
 
 // leftovers are looked for until there are none, or for two minutes.
 func (r *round) leftovers(n *node) {
+	stage("leftovers")
 	folders := func() int {
 		entries, err := os.ReadDir(n.path("root/pods"))
 		if err != nil && !os.IsNotExist(err) {

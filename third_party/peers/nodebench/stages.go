@@ -29,6 +29,7 @@ func namesOf(n *node, pods int) []string {
 
 // start makes the pods, waits until all show as running and ready, and returns their uids.
 func (r *round) start(b *bench, n *node, w *watcher, names []string) []string {
+	stage("start")
 	r.values["empty_rss_mb"] = n.agent.rssMB()
 	n.audit.requests()
 	cpu, calls := n.agent.cpu(), sum(n.calls())
@@ -60,6 +61,7 @@ func (r *round) start(b *bench, n *node, w *watcher, names []string) []string {
 
 // idle looks at a node on which nothing happens. What an agent always does is not counted as a part of the start's end.
 func (r *round) idle(b *bench, n *node) {
+	stage("idle")
 	time.Sleep(10 * time.Second) // the rest of what a start leaves
 	cpu, calls, began := n.agent.cpu(), sum(n.calls()), time.Now()
 	time.Sleep(b.options.idle)
@@ -83,6 +85,7 @@ func (r *round) beyondIdle(cpu, seconds float64) float64 {
 }
 
 func (r *round) delete(b *bench, n *node, w *watcher, names []string) {
+	stage("deletion")
 	n.audit.requests()
 	began := time.Now()
 	check(b.cluster.delete(names))
