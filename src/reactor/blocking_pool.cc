@@ -62,6 +62,8 @@ struct BlockingPool::State {
   void Abandon(Running& job, Reason reason);
   void LeaveLane(Lane lane, JobId id);
   void RunFirst(Lock& lock);
+  void WakeOne();
+  bool AwaitWork(Lock& lock);
   size_t Waiting() const { return ready.size() + held.size(); }
   bool Full() const {
     return Waiting() + running.size() >= options.queue_max + options.workers_max;
@@ -77,8 +79,16 @@ struct BlockingPool::State {
   const Cpus cpus = Cpus::OfThisThread();
   std::atomic<uint64_t> next_number = 1;
 
+  struct Sleeper {
+    std::condition_variable wake_up;
+    bool woken = false;
+  };
+
   std::mutex mutex;
-  std::condition_variable work_came, worker_left;
+  std::condition_variable worker_left;
+  // The last to fall asleep is woken first: then what is done now and then keeps one worker alive,
+  // not all in turn.
+  std::vector<Sleeper*> sleepers;
   const Clock* clock;  // null after Stop: it goes with main, and a hung worker does not
   Jobs ready;          // what a worker may take
   Jobs held;           // what waits behind another job of its lane
@@ -86,7 +96,7 @@ struct BlockingPool::State {
   std::map<uint64_t, std::deque<JobId>> lanes;  // the first of each is ready or running
   uint32_t workers = 0;
   uint32_t workers_started = 0;
-  size_t idle = 0;
+  size_t idle = 0;  // asleep, or woken and not at work yet
   bool stopping = false;
   uint64_t finished_total = 0;
   uint64_t abandoned_total = 0;
@@ -190,6 +200,7 @@ BlockingPoolSnapshot BlockingPool::Snapshot() const {
             [](const auto& a, const auto& b) { return a.since < b.since; });
   snapshot.waiting = state_->Waiting();
   snapshot.workers = state_->workers;
+  snapshot.asleep = state_->sleepers.size();
   snapshot.finished_total = state_->finished_total;
   snapshot.abandoned_total = state_->abandoned_total;
   snapshot.refused_total = state_->refused_total;
@@ -222,7 +233,7 @@ void BlockingPool::State::Add(JobId id, Job job) {
     first = lanes[lane].size() == 1;
   }
   (first ? ready : held).emplace(id, std::move(job));
-  if (first) work_came.notify_one();
+  if (first) WakeOne();
 }
 
 void BlockingPool::State::End(JobId id, Reason reason) {
@@ -275,7 +286,7 @@ void BlockingPool::State::LeaveLane(Lane lane, JobId id) {
     lanes.erase(found);
   } else if (Jobs::node_type next = held.extract(jobs.front())) {
     ready.insert(std::move(next));
-    work_came.notify_one();
+    WakeOne();
   }
 }
 
@@ -283,15 +294,32 @@ void BlockingPool::State::RunWorker(uint32_t index) {
   ::pthread_setname_np(::pthread_self(), ("blocking-" + std::to_string(index)).c_str());
   cpus.ApplyToThisThread();
   Lock lock(mutex);
-  while (true) {
-    ++idle;
-    work_came.wait(lock, [this] { return stopping || !ready.empty(); });
-    --idle;
-    if (ready.empty()) break;
-    RunFirst(lock);
-  }
+  while (AwaitWork(lock)) RunFirst(lock);
   --workers;
   worker_left.notify_all();
+}
+
+void BlockingPool::State::WakeOne() {
+  if (sleepers.empty()) return;  // whoever is at work looks again before it sleeps
+  Sleeper& sleeper = *sleepers.back();
+  sleepers.pop_back();
+  sleeper.woken = true;
+  sleeper.wake_up.notify_one();
+}
+
+// False: there is none, and the worker is to end.
+bool BlockingPool::State::AwaitWork(Lock& lock) {
+  ++idle;
+  bool wanted = true;
+  while (ready.empty() && !stopping && wanted) {
+    Sleeper sleeper;
+    sleepers.push_back(&sleeper);
+    wanted = sleeper.wake_up.wait_for(lock, options.worker_idle_max,
+                                      [&sleeper] { return sleeper.woken; });
+    if (!wanted) std::erase(sleepers, &sleeper);
+  }
+  --idle;
+  return !ready.empty();
 }
 
 void BlockingPool::State::RunFirst(Lock& lock) {
@@ -338,7 +366,7 @@ void BlockingPool::State::Stop() {
     }
   }
   for (const JobId id : waiting) dropped.push_back(Withdraw(id, Reason::kStopping));
-  work_came.notify_all();
+  while (!sleepers.empty()) WakeOne();
   worker_left.wait_for(lock, options.stop_wait_max, [this] { return workers == 0; });
   for (auto& [id, job] : running) Abandon(job, Reason::kStopping);
   clock = nullptr;

@@ -24,8 +24,11 @@
 namespace denselet::reactor {
 
 struct BlockingPoolOptions {
-  uint32_t workers_max = 16;            // started when first needed, then kept
-  size_t queue_max = 1024;              // jobs beyond one for each worker; the next: kOverloaded
+  uint32_t workers_max = 16;  // started when first needed
+  size_t queue_max = 1024;    // jobs beyond one for each worker; the next: kOverloaded
+  // A worker that nobody needed for so long ends: what a burst made of them would otherwise hold
+  // stacks and pages of the allocator for ever.
+  Duration worker_idle_max = Seconds(10);
   Duration stop_wait_max = Seconds(5);  // how long Stop() waits for the calls under way
 };
 
@@ -57,6 +60,7 @@ struct BlockingPoolSnapshot {
   size_t waiting = 0;
   size_t abandoned = 0;  // of the running ones
   uint32_t workers = 0;
+  size_t asleep = 0;            // of the workers
   uint64_t finished_total = 0;  // calls that have returned
   uint64_t abandoned_total = 0;
   uint64_t refused_total = 0;  // kOverloaded
