@@ -315,7 +315,7 @@ bool PodWorker::ObjectsChanged(TimePoint now) {
   for (ContainerEntry& entry : ledger_.view().containers) {
     objects_changed_ = objects_changed_ || entry.create.in_flight();
     const bool waits = entry.create.state == CallState::kFailed && entry.create.no_effect &&
-                       entry.create.reason == kConfigError && entry.create.retry_at > now;
+                       entry.create.reason() == kConfigError && entry.create.retry_at > now;
     if (!waits) continue;
     entry.create.retry_at = now;
     any = true;

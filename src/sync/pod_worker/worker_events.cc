@@ -33,8 +33,8 @@ bool Failed(const Call& call) {
 }
 
 std::string FailedTo(const std::string& action, const std::string& of, const Call& call) {
-  return "failed to " + InQuotes(action) + " for " + InQuotes(of) + " with " + call.reason + ": " +
-         GoQuoted(call.message);
+  return "failed to " + InQuotes(action) + " for " + InQuotes(of) + " with " + call.reason() +
+         ": " + GoQuoted(call.message());
 }
 
 // As upstream joins errors.

@@ -202,8 +202,7 @@ class Reader {
       } else if (Cut(part, "began=")) {
         call.began = At(part);
       } else if (Cut(part, "reason=")) {
-        call.reason = part;
-        call.message = "why";
+        call.failure = CallFailure{.reason = std::string(part), .message = "why"};
       } else {
         Bad(part);
       }
