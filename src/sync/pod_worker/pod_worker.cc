@@ -94,11 +94,6 @@ PodWorker::~PodWorker() {
   for (const UnderWay& mine : std::vector(ops_)) host_.Abandon(mine.op);
 }
 
-void PodWorker::Note(TimePoint now, std::string what) {
-  transitions_.push_back({now, state_.phase, std::move(what)});
-  if (transitions_.size() > kTransitionsMax) transitions_.pop_front();
-}
-
 void PodWorker::SetPlan(PodPlan plan) {
   std::vector<ContainerFacts> facts(plan.containers.size());
   for (size_t i = 0; i < plan.containers.size(); ++i) {
@@ -139,7 +134,7 @@ void PodWorker::Update(const PodWish& wish, TimePoint now) {
   Result<PodPlan> plan = parsed ? MakePodPlan(**parsed) : Result<PodPlan>(parsed.error());
   if (!plan) {
     poisoned_ = true;
-    Note(now, "a wish cannot be read: " + plan.error().message());
+    NoteText(now, "a wish cannot be read: " + plan.error().message());
     return host_.OnWorkerFault(*this, plan.error());
   }
   poisoned_ = false;
@@ -398,7 +393,7 @@ void PodWorker::Step(TimePoint now) {
 Status PodWorker::Perform(const Action& action, TimePoint now) {
   ENSURE(IsLegal(state_.phase, action) || faults_.start_after_end,
          "an action that is not legal in this phase");
-  Note(now, std::string(ActionName(action)));
+  Note(now, ActionName(action));
   return std::visit(Overloaded{
                         [](const Wait&) { return Ok(); },
                         [this, now](const EnterPhase& enter) { return Enter(enter, now); },
@@ -425,7 +420,7 @@ Status PodWorker::Enter(const EnterPhase& enter, TimePoint now) {
   ShrinkGraceNow(std::nullopt);
   ENSURE(enter.phase != Phase::kTerminating || state_.grace_seconds >= 1, "a grace below 1");
   timeline_.over = true;
-  Note(now, std::string(PhaseName(enter.phase)));
+  Note(now, PhaseName(enter.phase));
   host_.OnWorkerChanged(*this);
   return Ok();
 }
@@ -438,7 +433,7 @@ void PodWorker::Rest(const Wait& wait, TimePoint now) {
       timeline_.waited[static_cast<size_t>(before.what)] += now - wait_since_;
     }
     wait_since_ = now;
-    Note(now, "waits for " + std::string(WaitName(wait.what)));
+    history_.WaitsFor(now, state_.phase, WaitName(wait.what));
     TellWait(wait);
     host_.OnWorkerChanged(*this);
   }
@@ -486,7 +481,7 @@ void PodWorker::Fail(const Error& error, TimePoint now) {
   const Duration pause =
       std::min(kFaultPauseMin * (1 << std::min<uint32_t>(count - 1, 10)), kFaultPauseMax);
   fault_ = WorkerFault{error, now, After(now, host_.ports().random.Jitter(pause, 0.2)), count};
-  Note(now, "fault: " + error.message());
+  NoteText(now, "fault: " + error.message());
   host_.OnWorkerFault(*this, error);
   host_.WakeAt(pod_id_.uid, fault_->retry_at);
 }
@@ -499,7 +494,7 @@ WorkerReport PodWorker::Report(TimePoint now) const {
                       .since = wait_since_,
                       .calls = {},
                       .fault = fault_,
-                      .transitions = {transitions_.begin(), transitions_.end()},
+                      .transitions = history_.All(),
                       .timeline = timeline_};
   const auto add = [&report, now](std::string_view what, const std::string& name,
                                   const Call& call) {

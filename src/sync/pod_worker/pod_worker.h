@@ -21,7 +21,6 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,13 +35,13 @@
 #include "kube/api/pod/pod_at_rest.h"
 #include "sync/decide/decide.h"
 #include "sync/ledger/pod_ledger.h"
+#include "sync/pod_worker/worker_history.h"
 #include "sync/pod_worker/worker_host.h"
 #include "sync/ports/admission.h"
 
 namespace denselet::sync {
 
 inline constexpr int kStepsPerTurnMax = 32;
-inline constexpr size_t kTransitionsMax = 32;
 
 enum class WorkClass : uint8_t { kCritical, kStart, kSteady };
 
@@ -62,13 +61,6 @@ inline PodIdentity IdentityOf(const kube::PodRef& pod) {
   const kube::PodHotFields& hot = pod->hot();
   return {.ref = {std::string(hot.ns), std::string(hot.name)}, .uid = PodUid(std::string(hot.uid))};
 }
-
-// For people: what it did and when.
-struct WorkerTransition {
-  TimePoint at;
-  Phase phase;
-  std::string what;
-};
 
 struct WorkerFault {
   Error error;
@@ -200,7 +192,11 @@ class PodWorker {
   bool HintIsSettled() const;
   void RefreshReadState(TimePoint now);
   Status Enter(const EnterPhase& enter, TimePoint now);
-  void Note(TimePoint now, std::string what);
+  // `word` is never destroyed.
+  void Note(TimePoint now, std::string_view word) { history_.Did(now, state_.phase, word); }
+  void NoteText(TimePoint now, std::string text) {
+    history_.Tell(now, state_.phase, std::move(text));
+  }
   void Fail(const Error& error, TimePoint now);
   void CancelStarts();
   void Reject(const Rejection& rejection);
@@ -308,7 +304,7 @@ class PodWorker {
   // Since what is under way was asked for: its answer may be older than that.
   bool objects_changed_ = false;
   bool starts_given_up_ = false;  // the pod ends: what was under way to start it was cancelled
-  std::deque<WorkerTransition> transitions_;
+  WorkerHistory history_;
   StartTimeline timeline_;
   Faults faults_;
   bool stepping_ = false;

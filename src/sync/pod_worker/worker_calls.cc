@@ -50,7 +50,7 @@ void PodWorker::EndCall(Call& call, const Status& answer, std::string_view reaso
                         TimePoint now) {
   const WorkerPorts& ports = host_.ports();
   ledger_.End(call, answer, ports.epochs.Next(), reason, is_create, now, 0.2 * ports.random.Unit());
-  if (!answer) Note(now, std::string(reason) + ": " + answer.error().message());
+  if (!answer) NoteText(now, std::string(reason) + ": " + answer.error().message());
 }
 
 void PodWorker::EndWork(Work& work, const Status& answer, uint32_t& failures, TimePoint now) {
@@ -63,7 +63,7 @@ void PodWorker::EndWork(Work& work, const Status& answer, uint32_t& failures, Ti
   work = {.state = WorkState::kFailed,
           .retry_at = After(now, host_.ports().random.Jitter(pause, 0.2)),
           .message = answer.error().message()};
-  Note(now, "failed: " + work.message);
+  NoteText(now, "failed: " + work.message);
 }
 
 std::optional<uint32_t> PodWorker::AttemptOf(const SandboxId& id) const {

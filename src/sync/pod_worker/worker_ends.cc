@@ -191,12 +191,11 @@ Status PodWorker::RemoveContainerNow(const ContainerId& id, KeepLogs logs, TimeP
   }
   host_.ports().resources.RemoveContainerLogs(
       WorkContext(*op, now, kLogsLimit), pod_id_, name, attempt,
-      host_.Reply<Unit>(*op,
-                        [id, name, attempt](PodWorker& w, const Status& answer, TimePoint then) {
-                          if (!answer)
-                            w.Note(then, "logs of " + name + " stay: " + answer.error().message());
-                          w.SendRemoval(id, name, attempt, then);
-                        }));
+      host_.Reply<Unit>(
+          *op, [id, name, attempt](PodWorker& w, const Status& answer, TimePoint then) {
+            if (!answer) w.NoteText(then, "logs of " + name + " stay: " + answer.error().message());
+            w.SendRemoval(id, name, attempt, then);
+          }));
   return Ok();
 }
 
