@@ -71,7 +71,7 @@ Status AdmissionDesk::Ask(const kube::PodRef& pod, AdmissionQuestion question, A
     return Ok();
   }
   Entry& entry = entries_[uid];
-  entry.record.needs = ReadPodNeeds(parsed);
+  entry.record->needs = ReadPodNeeds(parsed);
   entry.pod = pod;
   entry.generation = next_generation_++;
   entry.question = question;
@@ -132,7 +132,7 @@ void AdmissionDesk::Release(const PodUid& pod) {
 
 // A name is free for the first that waits for it and is still wanted.
 void AdmissionDesk::FreeName(const Entry& entry) {
-  const PodNeeds& needs = entry.record.needs;
+  const PodNeeds& needs = entry.record->needs;
   const auto name = names_.find(needs.pod.ref);
   if (!needs.is_static || name == names_.end()) return;
   std::erase(name->second.waiting, needs.pod.uid);
@@ -142,7 +142,7 @@ void AdmissionDesk::FreeName(const Entry& entry) {
     return;
   }
   name->second.holder = name->second.waiting.front();
-  name->second.waiting.pop_front();
+  name->second.waiting.erase(name->second.waiting.begin());
   const auto next = entries_.find(name->second.holder);
   CHECK(next != entries_.end());
   // In a turn of its own: whoever releases a pod is not in the middle of another's admission.
@@ -158,7 +158,7 @@ void AdmissionDesk::LaterIfThere(const PodUid& pod, uint64_t generation,
 }
 
 bool AdmissionDesk::TakeName(Entry& entry) {
-  const PodNeeds& needs = entry.record.needs;
+  const PodNeeds& needs = entry.record->needs;
   if (!needs.is_static) return true;
   StaticName& name = names_[needs.pod.ref];
   if (name.holder.empty()) name.holder = needs.pod.uid;
@@ -182,33 +182,33 @@ void AdmissionDesk::WriteGone() {
 }
 
 void AdmissionDesk::Reject(Entry& entry, Rejection rejection) {
-  const PodIdentity& pod = entry.record.needs.pod;
+  const PodIdentity& pod = entry.record->needs.pod;
   log_.Info("Pod admission denied", KV("pod", pod.ref.ToString()), KV("podUID", pod.uid.value()),
             KV("reason", rejection.reason), KV("message", rejection.message));
   for (size_t i = 0; i < entry.plugins_asked; ++i) ports_.plugins[i]->Release(pod.uid);
   entry.plugins_asked = 0;
-  entry.record.rejected = std::move(rejection);
+  entry.record->rejected = std::move(rejection);
   FreeName(entry);
   Record(entry);
 }
 
 void AdmissionDesk::Admit(Entry& entry) {
-  bookings_.Book(entry.record.needs);
+  bookings_.Book({entry.record, &entry.record->needs});
   Record(entry);
 }
 
 void AdmissionDesk::Record(Entry& entry) {
   if (entry.stage != Stage::kJournalling) {
     Enter(entry, Stage::kJournalling);
-    entry.record.decided = ports_.loop.WallNow();
+    entry.record->decided = ports_.loop.WallNow();
     entry.pod = {};
   }
-  const PodUid uid = entry.record.needs.pod.uid;
+  const PodUid uid = entry.record->needs.pod.uid;
   WriteGone();
   Status taken = Error(ErrorCode::kOverloaded, "earlier records wait");
   if (gone_.empty()) {
     taken = journal_->Append(static_cast<uint16_t>(JournalType::kAdmission),
-                             kAdmissionRecordVersion, EncodeAdmission(entry.record),
+                             kAdmissionRecordVersion, EncodeAdmission(*entry.record),
                              [self = self_, uid, generation = entry.generation] {
                                if (*self == nullptr) return;
                                Entry* const durable = (*self)->Find(uid, generation);
@@ -238,7 +238,7 @@ void AdmissionDesk::Decided(Entry& entry) {
 
 void AdmissionDesk::Tell(Entry& entry) {
   if (Answer answer = std::exchange(entry.answer, nullptr)) {
-    answer(AdmissionDecision{entry.record.rejected, entry.adopted});
+    answer(AdmissionDecision{entry.record->rejected, entry.adopted});
   }
 }
 
@@ -251,10 +251,10 @@ std::optional<AdmissionDesk::Report> AdmissionDesk::Describe(const PodUid& pod) 
   const auto found = entries_.find(pod);
   if (found == entries_.end()) return std::nullopt;
   const Entry& entry = found->second;
-  return Report{.pod = entry.record.needs.pod,
+  return Report{.pod = entry.record->needs.pod,
                 .stage = entry.stage,
                 .since = entry.since,
-                .rejected = entry.record.rejected,
+                .rejected = entry.record->rejected,
                 .adopted = entry.adopted,
                 .confirmed = entry.confirmed};
 }
@@ -262,7 +262,7 @@ std::optional<AdmissionDesk::Report> AdmissionDesk::Describe(const PodUid& pod) 
 std::vector<PodIdentity> AdmissionDesk::Unclaimed() const {
   std::vector<PodIdentity> pods;
   for (const auto& [uid, entry] : entries_) {
-    if (!entry.claimed) pods.push_back(entry.record.needs.pod);
+    if (!entry.claimed) pods.push_back(entry.record->needs.pod);
   }
   return pods;
 }
@@ -288,23 +288,23 @@ void AdmissionDesk::OnRecord(const JournalRecordView& record) {
   const PodUid uid = admission->needs.pod.uid;
   Forget(uid);
   Entry& entry = entries_[uid];
-  entry.record = *std::move(admission);
+  *entry.record = *std::move(admission);
   entry.generation = next_generation_++;
   entry.adopted = true;
   entry.journalled = true;
   Enter(entry, Stage::kDecided);
-  if (entry.record.rejected) return;
+  if (entry.record->rejected) return;
   entry.plugins_asked = ports_.plugins.size();  // they are told of its end
-  bookings_.Book(entry.record.needs);
+  bookings_.Book({entry.record, &entry.record->needs});
   doubtful_.insert(uid);
   // Two holders cannot be: but what was decided stays decided.
-  if (entry.record.needs.is_static) names_[entry.record.needs.pod.ref].holder = uid;
+  if (entry.record->needs.is_static) names_[entry.record->needs.pod.ref].holder = uid;
 }
 
 void AdmissionDesk::Forget(const PodUid& pod) {
   const auto found = entries_.find(pod);
   if (found == entries_.end()) return;
-  const auto name = names_.find(found->second.record.needs.pod.ref);
+  const auto name = names_.find(found->second.record->needs.pod.ref);
   if (name != names_.end() && name->second.holder == pod) names_.erase(name);
   bookings_.Unbook(pod);
   doubtful_.erase(pod);
@@ -320,7 +320,7 @@ void AdmissionDesk::WriteLive(JournalSnapshot& out) {
   for (const auto& [uid, entry] : entries_) {
     if (!entry.journalled) continue;
     out.Add(static_cast<uint16_t>(JournalType::kAdmission), kAdmissionRecordVersion,
-            EncodeAdmission(entry.record));
+            EncodeAdmission(*entry.record));
   }
 }
 
