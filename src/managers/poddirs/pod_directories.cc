@@ -146,7 +146,7 @@ void PodDirectories::Prepare(const Context& context, const kube::PodRef& pod,
 
   auto work = std::make_unique<Preparation>(*this, context, std::move(done));
   const std::string data = PodFolder(options_.root_folder, PodUid(std::string(hot.uid)));
-  work->AddFolder(data, kDataMode);
+  // With the first of them the pod's own is made, of the same mode.
   for (const std::string_view part : kDataParts) {
     work->AddFolder(data + "/" + std::string(part), kDataMode);
   }
