@@ -12,7 +12,7 @@ endfunction()
 include(CheckLinkerFlag)
 check_linker_flag(CXX "LINKER:-z,pack-relative-relocs" DENSELET_PACKS_RELOCATIONS)
 
-# denselet_program(NAME SOURCES... [LIBS ...]): with mimalloc, which sanitizers would not survive.
+# denselet_program(NAME SOURCES... [LIBS ...]): with jemalloc, which sanitizers would not survive.
 function(denselet_program name)
   cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
@@ -21,7 +21,7 @@ function(denselet_program name)
     return()
   endif()
   target_sources(${name} PRIVATE "${CMAKE_SOURCE_DIR}/src/app/allocator.cc")
-  target_link_libraries(${name} PRIVATE mimalloc)
+  target_link_libraries(${name} PRIVATE "${DENSELET_JEMALLOC}")
   target_link_options(${name} PRIVATE "LINKER:--gc-sections,--as-needed")
   if(DENSELET_PACKS_RELOCATIONS)
     target_link_options(${name} PRIVATE "LINKER:-z,pack-relative-relocs")
