@@ -113,6 +113,8 @@ PodStatuses::PodStatuses(reactor::Loop& loop, const Logger& log, PodShard& pods,
 
 PodStatuses::~PodStatuses() { *alive_ = false; }
 
+void PodStatuses::ForgetParsed() { parsed_ = std::make_unique<ParsedPods>(); }
+
 void PodStatuses::SetNode(const StatusNode& node) {
   if (node_ == node) return;
   node_ = node;
