@@ -15,17 +15,20 @@ AdmissionDesk::AdmissionDesk(const AdmissionPorts& ports, const AdmissionOptions
       log_(ports.log),
       options_(options),
       sysctls_(std::move(sysctls)),
-      self_(std::make_shared<AdmissionDesk*>(this)) {}
+      self_(std::make_shared<AdmissionDesk*>(this)),
+      line_(ports.loop, ports.log, options.journal_retry),
+      ends_(ports.log, line_) {}
 
 AdmissionDesk::~AdmissionDesk() {
   *self_ = nullptr;
-  ports_.loop.Disarm(gone_timer_);
   for (auto& [uid, entry] : entries_) ports_.loop.Disarm(entry.timer);
 }
 
 std::vector<JournalKind> AdmissionDesk::Kinds() {
   return {{static_cast<uint16_t>(JournalType::kAdmission), kAdmissionRecordVersion, this},
-          {static_cast<uint16_t>(JournalType::kAdmissionGone), kAdmissionRecordVersion, this}};
+          {static_cast<uint16_t>(JournalType::kAdmissionGone), kAdmissionRecordVersion, this},
+          {static_cast<uint16_t>(JournalType::kPodEnd), kEndRecordVersion, this},
+          {static_cast<uint16_t>(JournalType::kPodEndGone), kEndRecordVersion, this}};
 }
 
 void AdmissionDesk::Enter(Entry& entry, Stage stage) {
@@ -42,6 +45,7 @@ AdmissionDesk::Entry* AdmissionDesk::Find(const PodUid& pod, uint64_t generation
 void AdmissionDesk::Start(Journal& journal) {
   CHECK(journal_ == nullptr);
   journal_ = &journal;
+  line_.Start(journal);
 }
 
 Status AdmissionDesk::Ask(const kube::PodRef& pod, AdmissionQuestion question, Answer answer) {
@@ -122,8 +126,8 @@ void AdmissionDesk::Release(const PodUid& pod) {
   bookings_.Unbook(pod);
   for (size_t i = 0; i < entry.plugins_asked; ++i) ports_.plugins[i]->Release(pod);
   if (entry.journalled) {
-    gone_.push_back(pod);
-    WriteGone();
+    line_.Append(static_cast<uint16_t>(JournalType::kAdmissionGone), kAdmissionRecordVersion,
+                 EncodeAdmissionGone(pod));
   }
   FreeName(entry);
   VictimGone(pod);
@@ -167,20 +171,6 @@ bool AdmissionDesk::TakeName(Entry& entry) {
   return false;
 }
 
-// Written in order, and before any later decision about the same pod.
-void AdmissionDesk::WriteGone() {
-  for (; !gone_.empty(); gone_.pop_front()) {
-    const Status taken =
-        journal_->Append(static_cast<uint16_t>(JournalType::kAdmissionGone),
-                         kAdmissionRecordVersion, EncodeAdmissionGone(gone_.front()), nullptr);
-    if (taken) continue;
-    ports_.loop.Disarm(gone_timer_);
-    gone_timer_ =
-        ports_.loop.Arm(After(ports_.loop.Now(), options_.journal_retry), [this] { WriteGone(); });
-    return;
-  }
-}
-
 void AdmissionDesk::Reject(Entry& entry, Rejection rejection) {
   const PodIdentity& pod = entry.record.needs.pod;
   log_.Info("Pod admission denied", KV("pod", pod.ref.ToString()), KV("podUID", pod.uid.value()),
@@ -204,9 +194,8 @@ void AdmissionDesk::Record(Entry& entry) {
     entry.pod = {};
   }
   const PodUid uid = entry.record.needs.pod.uid;
-  WriteGone();
   Status taken = Error(ErrorCode::kOverloaded, "earlier records wait");
-  if (gone_.empty()) {
+  if (line_.Flush()) {
     taken = journal_->Append(static_cast<uint16_t>(JournalType::kAdmission),
                              kAdmissionRecordVersion, EncodeAdmission(entry.record),
                              [self = self_, uid, generation = entry.generation] {
@@ -269,16 +258,26 @@ std::vector<PodIdentity> AdmissionDesk::Unclaimed() const {
 
 // Before Start: of one pod the last record counts.
 void AdmissionDesk::OnRecord(const JournalRecordView& record) {
-  if (record.type == static_cast<uint16_t>(JournalType::kAdmissionGone)) {
-    const Result<PodUid> gone = DecodeAdmissionGone(record.payload);
-    if (gone) {
-      Forget(*gone);
-    } else {
-      ++not_understood_;
+  switch (static_cast<JournalType>(record.type)) {
+    case JournalType::kAdmission:
+      return OnAdmission(record.payload);
+    case JournalType::kAdmissionGone: {
+      const Result<PodUid> gone = DecodeAdmissionGone(record.payload);
+      if (gone) return Forget(*gone);
+      break;
     }
-    return;
+    case JournalType::kPodEnd:
+      if (ends_.OnEnd(record.payload)) return;
+      break;
+    case JournalType::kPodEndGone:
+      if (ends_.OnEndGone(record.payload)) return;
+      break;
   }
-  Result<AdmissionRecord> admission = DecodeAdmission(record.payload);
+  ++not_understood_;
+}
+
+void AdmissionDesk::OnAdmission(std::string_view payload) {
+  Result<AdmissionRecord> admission = DecodeAdmission(payload);
   if (!admission) {
     ++not_understood_;
     log_.Error(admission.error(), "A journalled admission was not understood");
@@ -322,6 +321,7 @@ void AdmissionDesk::WriteLive(JournalSnapshot& out) {
     out.Add(static_cast<uint16_t>(JournalType::kAdmission), kAdmissionRecordVersion,
             EncodeAdmission(entry.record));
   }
+  ends_.WriteLive(out);
 }
 
 }  // namespace denselet::sync

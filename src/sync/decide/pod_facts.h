@@ -48,9 +48,10 @@ struct ContainerFacts {
 };
 
 struct PodFacts {
-  Work prepare = {};                            // cgroup, data and log directories
-  Work volumes = {};                            // mounted
-  Work release = {};                            // after termination: all of that is gone
+  Work prepare = {};     // cgroup, data and log directories
+  Work volumes = {};     // mounted
+  Work release = {};     // after termination: all of that is gone
+  Work end_record = {};  // that it ends for good is journalled; retry_at: not waited for any longer
   std::vector<ContainerFacts> containers = {};  // as PodPlan::containers; a missing one: nothing
   // The final status is with the API server: no other will be made of what the runtime remembers.
   bool status_settled = false;

@@ -71,6 +71,7 @@ bool IsLegal(Phase phase, const Action& action) {
           [](const StopSandboxes&) { return true; },
           [](const Remove&) { return true; },
           [phase](const EnterPhase& enter) { return IsLegalMove(phase, enter.phase); },
+          [phase](const RecordEnd&) { return phase == Phase::kTerminating; },
           [phase](const ReleasePod&) { return phase == Phase::kTerminated; },
           [phase](const RemoveLogs&) { return phase == Phase::kFinished; },
           [phase](const Nothing&) { return phase == Phase::kFinished; },
@@ -151,6 +152,7 @@ void PodWorker::Update(const PodWish& wish, TimePoint now) {
   NoteStartTime(**parsed, now);
   SetPlan(*std::move(plan));
   if (wish.rejected) Reject(*wish.rejected);
+  if (wish.ended) AdoptEnd(*wish.ended);
   ShrinkGraceNow(std::nullopt);
   Note(now, rejected_ ? "rejected" : plan_.deleted ? "to be deleted" : "wished");
 }
@@ -162,6 +164,16 @@ void PodWorker::Reject(const Rejection& rejection) {
                          .outcome = PodOutcome::kFailed,
                          .status_reason = rejection.reason,
                          .status_message = rejection.message};
+  EndRecorded();  // with the rejection
+}
+
+// Decided before this worker began, or on its way to it by another road.
+void PodWorker::AdoptEnd(const EndRecord& record) {
+  if (state_.ending) return;
+  state_.ending = record.ending;
+  end_adopted_ = true;
+  EndRecorded();
+  ShrinkGraceNow(record.grace_seconds);
 }
 
 // activeDeadlineSeconds counts from status.startTime, which outlives the agent; on our own clock
@@ -370,6 +382,7 @@ void PodWorker::Step(TimePoint now) {
   for (int i = 0; i < kStepsPerTurnMax; ++i) {
     RefreshReadState(now);
     if (faults_.remove_early) facts_.removal_allowed = true;
+    if (faults_.stop_unrecorded) facts_.end_record.retry_at = now;
     if (faults_.ignore_volumes) facts_.volumes.state = WorkState::kDone;
     PodState seen = state_;
     if (faults_.start_after_end && state_.phase == Phase::kTerminating) {
@@ -420,6 +433,10 @@ Status PodWorker::Enter(const EnterPhase& enter, TimePoint now) {
   }
   if (enter.phase == Phase::kTerminated && !faults_.start_after_end) {
     ENSURE(ledger_.Unresolved(Observe().epoch) == 0, "something may still come to life");
+  }
+  if (enter.phase == Phase::kTerminated && facts_.end_record.state == WorkState::kInProgress) {
+    host_.ports().log.Error("A pod was ended and the journal does not have it yet",
+                            Pod(pod_id_.ref), Uid(pod_id_.uid));
   }
   state_.phase = enter.phase;
   ShrinkGraceNow(std::nullopt);

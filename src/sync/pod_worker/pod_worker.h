@@ -34,6 +34,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "kube/api/pod/pod_at_rest.h"
+#include "sync/admission/end_record.h"
 #include "sync/decide/decide.h"
 #include "sync/ledger/pod_ledger.h"
 #include "sync/pod_worker/worker_host.h"
@@ -56,6 +57,7 @@ struct PodWish {
   WishKind kind = WishKind::kAdd;
   kube::PodRef pod = {};
   std::optional<Rejection> rejected = {};  // it may not run here: it ends before it began
+  std::optional<EndRecord> ended = {};     // it was decided that it ends for good
 };
 
 inline PodIdentity IdentityOf(const kube::PodRef& pod) {
@@ -118,6 +120,9 @@ class PodWorker {
   // Nobody wishes it, and as far as is known the runtime has nothing of it; the disk has.
   void AdoptLeftover(TimePoint now);
   void Kill(Ending ending, std::optional<int64_t> grace_seconds, TimePoint now);
+  // The journal has it that this one ends for good.
+  void EndRecorded() { facts_.end_record.state = WorkState::kDone; }
+  std::optional<int64_t> grace_asked_for() const { return grace_asked_for_; }
   // See PodState::first_sandbox_attempt.
   void BeginSandboxesAt(uint32_t attempt) { state_.first_sandbox_attempt = attempt; }
   void SettleStatus() { facts_.status_settled = true; }
@@ -183,6 +188,7 @@ class PodWorker {
     bool passive_wait = false;     // a wait for fresher state begins no read (6)
     bool ignore_volumes = false;   // containers start before their volumes
     bool remove_early = false;     // what the status needs goes before it was acknowledged (14)
+    bool stop_unrecorded = false;  // the journal is not waited for before containers are stopped
   };
   Faults& faults_for_tests() { return faults_; }
 
@@ -204,6 +210,7 @@ class PodWorker {
   void Fail(const Error& error, TimePoint now);
   void CancelStarts();
   void Reject(const Rejection& rejection);
+  void AdoptEnd(const EndRecord& record);
   void SetPlan(PodPlan plan);
   void NoteStartTime(const kube::core::Pod& pod, TimePoint now);
   void ShrinkGraceNow(std::optional<int64_t> asked_for);
@@ -241,6 +248,7 @@ class PodWorker {
   Status Begin(const StopContainers& action, TimePoint now);
   Status Begin(const StopSandboxes& action, TimePoint now);
   Status Begin(const Remove& action, TimePoint now);
+  Status Begin(const RecordEnd& action, TimePoint now);
   Status Begin(const ReleasePod& action, TimePoint now);
   Status Begin(const RemoveLogs& action, TimePoint now);
 
@@ -307,6 +315,7 @@ class PodWorker {
   Epoch told_kill_ = 0;  // the last failure to stop something that was told
   // Since what is under way was asked for: its answer may be older than that.
   bool objects_changed_ = false;
+  bool end_adopted_ = false;      // an agent before this one decided it, and told people
   bool starts_given_up_ = false;  // the pod ends: what was under way to start it was cancelled
   std::deque<WorkerTransition> transitions_;
   StartTimeline timeline_;

@@ -18,6 +18,12 @@ Status GoneIsFine(const Status& answer) {
 
 }  // namespace
 
+Status PodWorker::Begin(const RecordEnd&, TimePoint now) {
+  facts_.end_record = {.state = WorkState::kInProgress, .retry_at = After(now, kEndRecordLimit)};
+  if (!host_.RecordEnd(*this)) EndRecorded();
+  return Ok();
+}
+
 Status PodWorker::Begin(const ReleasePod&, TimePoint now) {
   facts_.release = {.state = WorkState::kInProgress};
   const Result<OpToken> op = host_.BeginOp(*this, "release", OpGroup::kEnds);

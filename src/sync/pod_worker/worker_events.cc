@@ -243,6 +243,7 @@ void PodWorker::TellNotes(const std::vector<PodNote>& notes) {
 
 void PodWorker::TellEnd() {
   const Ending& ending = *state_.ending;
+  if (end_adopted_) return;
   if (ending.reason == EndReason::kDeadline) {
     Tell("", EventType::kNormal, ending.status_reason, ending.status_message);
   } else if (ending.reason == EndReason::kKilled && !rejected_) {

@@ -26,6 +26,7 @@ constexpr SimPlace kRarePlaces[] = {
     {sync::Phase::kTerminating, sync::WaitFor::kStart},
     {sync::Phase::kTerminating, sync::WaitFor::kPreStop},
     {sync::Phase::kTerminating, sync::WaitFor::kStopTurn},
+    {sync::Phase::kTerminating, sync::WaitFor::kEndRecord},
 };
 
 std::string VersionName(uint32_t version) { return "image:" + std::to_string(version); }
