@@ -3,9 +3,29 @@
 set(DENSELET_PROTOS_DIR "$ENV{DENSELET_PROTOS_DIR}" CACHE PATH
     "Folder with the Kubernetes .proto files; empty: fetched with Go as third_party/protos/go.mod pins them")
 
+# gRPC without TLS: a runtime's socket is local. With it half of the library, and OpenSSL a second time, would be loaded and
+# relocated for nothing. It, Abseil and Protobuf are linked in where their archives are there: some fifty shared libraries
+# have a page or two of their own each, and what of them is never used would be mapped beside what is. Not under sanitizers,
+# whose lists of exceptions name the libraries.
+if(NOT DENSELET_SANITIZE)
+  set(Protobuf_USE_STATIC_LIBS ON)
+endif()
 find_package(Protobuf REQUIRED)
 find_package(PkgConfig REQUIRED)
-pkg_check_modules(grpcpp REQUIRED IMPORTED_TARGET grpc++)
+pkg_check_modules(grpcpp REQUIRED IMPORTED_TARGET grpc++_unsecure)
+set(grpcpp_archives)
+foreach(name IN LISTS grpcpp_LIBRARIES ITEMS upb address_sorting cares)
+  find_library(DENSELET_ARCHIVE_${name} "lib${name}.a")
+  list(APPEND grpcpp_archives "${DENSELET_ARCHIVE_${name}}")
+endforeach()
+list(REMOVE_DUPLICATES grpcpp_archives)
+add_library(denselet_grpcpp INTERFACE)
+if(DENSELET_SANITIZE OR "${grpcpp_archives}" MATCHES "NOTFOUND")
+  target_link_libraries(denselet_grpcpp INTERFACE PkgConfig::grpcpp)
+else()
+  list(JOIN grpcpp_archives "," grpcpp_archives)
+  target_link_libraries(denselet_grpcpp INTERFACE "$<LINK_GROUP:RESCAN,${grpcpp_archives}>" z)
+endif()
 
 string(REGEX MATCH "^[0-9]+" compiler_major "${CMAKE_CXX_COMPILER_VERSION}")
 string(TOLOWER "${CMAKE_CXX_COMPILER_ID}-${compiler_major}" compiler_name)
@@ -33,7 +53,7 @@ file(MAKE_DIRECTORY "${protos_build}/gen")
 add_library(denselet_protos STATIC IMPORTED GLOBAL)
 set_target_properties(denselet_protos PROPERTIES IMPORTED_LOCATION "${protos_build}/libdenselet_protos.a")
 target_include_directories(denselet_protos SYSTEM INTERFACE "${protos_build}/gen")
-target_link_libraries(denselet_protos INTERFACE PkgConfig::grpcpp protobuf::libprotobuf)
+target_link_libraries(denselet_protos INTERFACE denselet_grpcpp protobuf::libprotobuf)
 add_dependencies(denselet_protos protos_build)
 if(DENSELET_SANITIZE MATCHES "thread")
   # Protobuf's classes have further members when they are compiled for ThreadSanitizer. The library is not, so whoever

@@ -8,14 +8,23 @@ function(denselet_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LIBS} PRIVATE denselet_warnings)
 endfunction()
 
-# denselet_program(NAME SOURCES... [LIBS ...]): with mimalloc, which sanitizers would not survive.
+# 31 000 addresses that the loader has to fill in take 750 kB of the file as a table of them, and 5 kB so.
+include(CheckLinkerFlag)
+check_linker_flag(CXX "LINKER:-z,pack-relative-relocs" DENSELET_PACKS_RELOCATIONS)
+
+# denselet_program(NAME SOURCES... [LIBS ...]): with jemalloc, which sanitizers would not survive.
 function(denselet_program name)
   cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} denselet_warnings)
-  if(NOT DENSELET_SANITIZE)
-    target_sources(${name} PRIVATE "${CMAKE_SOURCE_DIR}/src/app/allocator.cc")
-    target_link_libraries(${name} PRIVATE mimalloc)
+  if(DENSELET_SANITIZE)
+    return()
+  endif()
+  target_sources(${name} PRIVATE "${CMAKE_SOURCE_DIR}/src/app/allocator.cc")
+  target_link_libraries(${name} PRIVATE "${DENSELET_JEMALLOC}")
+  target_link_options(${name} PRIVATE "LINKER:--gc-sections,--as-needed")
+  if(DENSELET_PACKS_RELOCATIONS)
+    target_link_options(${name} PRIVATE "LINKER:-z,pack-relative-relocs")
   endif()
 endfunction()
 

@@ -37,7 +37,7 @@ dev_sim() {
   note "$(wc -l <build/sim-release.txt) lines are the same with gcc and clang"
 }
 
-bench_names=(codec cri density kube network reactor sync)
+bench_names=(codec cri density kube network pods reactor sync)
 
 dev_bench() {
   local name=${1:-}
@@ -59,13 +59,16 @@ dev_bench() {
       export DENSELET_PEERS
       command=(tests/e2e/control_plane.sh run "${command[@]}")
       ;;
-    density)
-      build_go_bench density || die "the density benchmark needs Go: its peer is the upstream kubelet"
+    density | pods)
+      build_go_bench nodebench || die "this benchmark needs Go: its peer is the upstream kubelet"
       ensure_peers
       DENSELET_PEERS=$(peers_dir)
       export DENSELET_PEERS
-      command=(scripts/density.sh build/bench/density --denselet build/release/src/app/denselet --kubelet "$DENSELET_PEERS/kubelet"
-        --cri-sim build/release/bench/cri_sim/cri_sim --out build/bench "${@:2}")
+      command=(scripts/nodebench.sh build/bench/nodebench "$name" --denselet build/release/src/app/denselet
+        --kubelet "$DENSELET_PEERS/kubelet" --cri-sim build/release/bench/cri_sim/cri_sim --out build/bench
+        --commit "$(source_commit)" "${@:2}")
+      # A part of it is no result.
+      [ $# -gt 1 ] || command+=(--results bench/results)
       ;;
     sync)
       ensure_peers
@@ -78,6 +81,9 @@ dev_bench() {
   say "Benchmark $name"
   "${command[@]}"
 }
+
+# The commit that is built here, and whether it is all.
+source_commit() { git describe --always --dirty --exclude '*' 2>/dev/null || echo unknown; }
 
 # build_go_bench NAME: the program that does the same in Go; fails when there is no Go to build it.
 build_go_bench() {

@@ -66,6 +66,7 @@ const std::map<std::string, Members, std::less<>>& MembersOfCommands() {
       {"crash", {"downtime", "keepState"}},
       {"exit", {"code", "container", "pod", "reason"}},
       {"health", {"healthy", "pod"}},
+      {"mounts", {"container", "pod"}},
       {"pods", {}},
       {"populate", {"containers", "pods"}},
       {"quit", {}},

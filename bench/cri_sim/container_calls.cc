@@ -109,6 +109,14 @@ void Create(World& world, const cri::CreateContainerRequest& request, Answer ans
     return answer(Error(ErrorCode::kNotFound,
                         "failed to resolve image \"" + config.image().image() + "\": not found"));
   }
+  for (const cri::Mount& mount : config.mounts()) {
+    if (!mount.has_image() || world.images.Find(mount.image().image()) != nullptr) continue;
+    world.violations.Add(world.Now(), "mount-without-image",
+                         "CreateContainer " + config.metadata().name() + " mounts image \"" +
+                             mount.image().image() + "\", which is not there");
+    return answer(Error(ErrorCode::kNotFound,
+                        "failed to resolve image \"" + mount.image().image() + "\": not found"));
+  }
   ContainerSpec spec;
   if (sandbox != nullptr) {
     FlagMismatch(world, request, *sandbox);

@@ -8,6 +8,7 @@
 #include "bench/cri_sim/command_check.h"
 #include "bench/cri_sim/json.h"
 #include "bench/cri_sim/live_socket.h"
+#include "bench/cri_sim/mounts.h"
 #include "bench/cri_sim/settings_json.h"
 
 namespace denselet::cri_sim {
@@ -106,6 +107,22 @@ std::string State(Simulator& simulator) {
       .Done();
 }
 
+std::string ListOfMounts(const Container& container) {
+  std::string list;
+  for (const SeenMount& mount : MountsOf(container.spec)) {
+    list += (list.empty() ? "" : ",") +
+            Object()
+                .Text("path", mount.path)
+                .Text("hostPath", mount.host_path)
+                .Raw("readOnly", mount.read_only ? "true" : "false")
+                .Raw("recursiveReadOnly", mount.recursive_read_only ? "true" : "false")
+                .Text("image", mount.image)
+                .Text("imageSubPath", mount.image_sub_path)
+                .Done();
+  }
+  return "[" + list + "]";
+}
+
 std::string Pods(Simulator& simulator) {
   std::string list;
   for (const auto& [id, sandbox] : simulator.world().model.sandboxes()) {
@@ -189,6 +206,23 @@ std::string EndSandboxes(Simulator& simulator, const Json& command) {
   return Object().Raw("ok", "true").Count("pods", pods.size()).Done();
 }
 
+std::string Mounts(Simulator& simulator, const Json& command) {
+  const std::string name = command["container"].Text();
+  std::string containers;
+  for (const Sandbox* sandbox : Meant(simulator, command["pod"].Text())) {
+    for (const Container* container : sandbox->containers) {
+      if (!name.empty() && container->spec.name != name) continue;
+      containers += (containers.empty() ? "" : ",") + Object()
+                                                          .Text("id", container->id)
+                                                          .Text("name", container->spec.name)
+                                                          .Raw("mounts", ListOfMounts(*container))
+                                                          .Done();
+    }
+  }
+  if (containers.empty()) return NoPod(command);
+  return Object().Raw("ok", "true").Raw("containers", "[" + containers + "]").Done();
+}
+
 std::string Applied(const Status& status) { return status ? Good() : Failed(status.error()); }
 
 using Command = std::function<std::string(Simulator&, const Json&)>;
@@ -209,6 +243,7 @@ const std::map<std::string, Command, std::less<>>& Commands() {
        }},
       {"state", [](Simulator& s, const Json&) { return State(s); }},
       {"pods", [](Simulator& s, const Json&) { return Pods(s); }},
+      {"mounts", Mounts},
       {"set",
        [](Simulator& s, const Json& command) {
          return Applied(ApplySettings(command["settings"].ToText(), s.world().settings));

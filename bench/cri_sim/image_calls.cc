@@ -28,6 +28,12 @@ uint64_t SizeOf(const Settings& settings, const std::string& name) {
   return found == settings.image_sizes.end() ? settings.image_size : found->second;
 }
 
+bool MayPull(const Settings& settings, const std::string& name, const cri::AuthConfig& auth) {
+  const auto found = settings.image_users.find(NormalizeImage(name));
+  if (found == settings.image_users.end()) return true;
+  return auth.username() == found->second.name && auth.password() == found->second.password;
+}
+
 const Image* Find(World& world, const std::string& name) {
   const Image* const image = world.images.Find(name);
   if (image != nullptr || !world.settings.images_present || name.empty()) return image;
@@ -60,6 +66,11 @@ void Pull(World& world, const cri::PullImageRequest& request, Answer answer) {
   if (name.empty()) {
     world.violations.Add(world.Now(), "pull-without-image", "PullImage without a name");
     return answer(Error(ErrorCode::kInvalid, "failed to parse image reference \"\""));
+  }
+  if (!MayPull(world.settings, name, request.auth())) {
+    return answer(Error(ErrorCode::kPermission,
+                        "pull access denied, repository does not exist or may require "
+                        "authorization: server message: insufficient_scope: authorization failed"));
   }
   const uint64_t size = SizeOf(world.settings, name);
   const uint64_t rate = world.settings.image_bandwidth;

@@ -21,7 +21,7 @@ cri::StatusResponse RuntimeStatus(const World& world, bool verbose) {
   for (const char* name : {"", "runc"}) {
     cri::RuntimeHandler* const handler = response.add_runtime_handlers();
     handler->set_name(name);
-    handler->mutable_features()->set_recursive_read_only_mounts(true);
+    handler->mutable_features()->set_recursive_read_only_mounts(world.settings.recursive_read_only);
     handler->mutable_features()->set_user_namespaces(true);
   }
   response.mutable_features()->set_supplemental_groups_policy(true);

@@ -61,16 +61,23 @@ struct ExecRule {
   std::string output, error_output;
 };
 
+struct RegistryUser {
+  std::string name, password;
+};
+
 struct Settings {
   std::map<std::string, MethodFaults> methods;  // by name; "*": those not named
   EventFaults events;
   bool random_order = false;
   bool streaming_lists = true;  // false: Stream... are not implemented
   bool runtime_ready = true, network_ready = true;
+  bool recursive_read_only = true;  // what handlers can do
   uint64_t image_size = 4 << 20;
   uint64_t image_bandwidth = 0;                 // bytes a second; 0: at once
   bool images_present = false;                  // true: every image is there
   std::map<std::string, uint64_t> image_sizes;  // by normalized name
+  // By normalized name: who else pulls it is refused.
+  std::map<std::string, RegistryUser> image_users;
   std::vector<ExecRule> exec;
 };
 

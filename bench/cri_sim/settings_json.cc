@@ -115,9 +115,17 @@ Status ApplyImages(const Json& json, Settings& settings) {
   return Apply(json, {{"size", SetCount(settings.image_size)},
                       {"bandwidth", SetCount(settings.image_bandwidth)},
                       {"present", SetBool(settings.images_present)},
-                      {"sizes", [&](const Json& sizes) {
+                      {"sizes",
+                       [&](const Json& sizes) {
                          return sizes.ForEachMember([&](const std::string& name, const Json& size) {
                            return SetCount(settings.image_sizes[NormalizeImage(name)])(size);
+                         });
+                       }},
+                      {"users", [&](const Json& users) {
+                         return users.ForEachMember([&](const std::string& name, const Json& user) {
+                           RegistryUser& into = settings.image_users[NormalizeImage(name)];
+                           return Apply(user, {{"name", SetText(into.name)},
+                                               {"password", SetText(into.password)}});
                          });
                        }}});
 }
@@ -141,6 +149,7 @@ Status ApplyAll(const Json& json, Settings& settings, std::vector<TimedCommand>*
       {"streamingLists", SetBool(settings.streaming_lists)},
       {"runtimeReady", SetBool(settings.runtime_ready)},
       {"networkReady", SetBool(settings.network_ready)},
+      {"recursiveReadOnly", SetBool(settings.recursive_read_only)},
       {"events", [&](const Json& value) { return ApplyEvents(value, settings.events); }},
       {"images", [&](const Json& value) { return ApplyImages(value, settings); }},
       {"exec", [&](const Json& value) { return ApplyExec(value, settings); }},

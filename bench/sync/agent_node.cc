@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <time.h>
 
 #include <array>
@@ -127,7 +128,9 @@ void AgentNode::StartAgent() {
                                       "--container-runtime-endpoint",
                                       "unix://" + folder_ + "/runtime.sock",
                                       "--denselet-journal",
-                                      disk_folder_ + "/journal"};
+                                      disk_folder_ + "/journal",
+                                      "--denselet-container-logs-dir",
+                                      folder_ + "/links"};
   if (!options_.kubeconfig.empty()) {
     command.insert(command.end(), {"--kubeconfig", folder_ + "/kubeconfig"});
   }
@@ -261,7 +264,11 @@ void AgentNode::GiveUp(const std::string& why) const {
 
 void RemoveFolders() {
   std::error_code error;
-  for (const std::string& folder : Folders()) fs::remove_all(folder, error);
+  for (const std::string& folder : Folders()) {
+    // The agent mounts its root onto itself; where it did not, there is nothing to unmount.
+    (void)::umount2((folder + "/root").c_str(), MNT_DETACH);
+    fs::remove_all(folder, error);
+  }
   Folders().clear();
 }
 

@@ -63,6 +63,9 @@ start() {
   pid=$!
 }
 
+# The agent mounts its root onto itself where mounts would not propagate otherwise.
+leave_root() { umount --recursive "$folder/agent" 2>/dev/null || true; }
+
 ending=
 clean_up() {
   local status=$? child
@@ -79,6 +82,7 @@ clean_up() {
     wait "$child" 2>/dev/null || true
   done
   "end_$form"
+  leave_root
   find "$folder" -mindepth 1 -maxdepth 1 ! -name lock ! -name agent.log -exec rm -rf {} +
   [ -z "$short" ] || rm -rf "$short"
   if [ "$status" != 0 ] && [ "$status" -lt 128 ]; then
@@ -94,6 +98,7 @@ trap 'exit 129' HUP
 trap 'exit 141' PIPE
 # One that was killed may still be ending.
 [ ! -p "$folder/containerd/control" ] || containerd.sh down "$folder/containerd"
+leave_root
 find "$folder" -mindepth 1 -maxdepth 1 ! -name lock -exec rm -rf {} +
 mkdir "$folder/manifests"
 
@@ -131,7 +136,7 @@ CONFIG
 alone=("authentication: {anonymous: {enabled: true}, webhook: {enabled: false}}" "authorization: {mode: AlwaysAllow}"
   "staticPodPath: $folder/manifests")
 agent_command=("$denselet" --hostname-override "$node" --root-dir "$folder/agent" --cert-dir "$folder/agent/pki"
-  --config "$folder/config.yaml" --denselet-socket "$socket")
+  --config "$folder/config.yaml" --denselet-socket "$socket" --denselet-container-logs-dir "$folder/links")
 
 # program NAME TEXT: a small program in the folder, for people to call.
 program() {

@@ -13,6 +13,16 @@ namespace denselet::cri {
 
 using reactor::Done;
 
+// The client runs no Done any more when this goes.
+template <class T>
+Done<T> CriImages::Telling(Done<T> done) {
+  return [this, done = std::move(done)](Result<T> result) mutable {
+    const bool had_effect = result || result.error().code() == ErrorCode::kUnknownOutcome;
+    if (had_effect && changed_) changed_();
+    done(std::move(result));
+  };
+}
+
 void CriImages::Find(const Context& context, const sync::ImageRequest& image,
                      Done<std::optional<sync::ObservedImage>> done) {
   pb::ImageStatusRequest request;
@@ -34,7 +44,7 @@ void CriImages::Pull(const Context& context, const sync::ImageRequest& image,
                      Done<std::string> done) {
   pb::PullImageRequest request;
   Fill(image, *request.mutable_image());
-  Fill(credentials, *request.mutable_auth());
+  if (credentials != sync::ImageCredentials{}) Fill(credentials, *request.mutable_auth());
   Fill(sandbox, *request.mutable_sandbox_config());
   rpc::Call<pb::PullImageResponse, std::string>(
       client_, context, methods::kPullImage, std::move(request),
@@ -45,7 +55,7 @@ void CriImages::Pull(const Context& context, const sync::ImageRequest& image,
         }
         return std::move(*response.mutable_image_ref());
       },
-      std::move(done));
+      Telling(std::move(done)));
 }
 
 void CriImages::List(const Context& context, Done<std::vector<sync::ObservedImage>> done) {
@@ -57,7 +67,7 @@ void CriImages::Remove(const Context& context, const ImageId& image, Done<Unit> 
   request.mutable_image()->set_image(image.value());
   rpc::Call<pb::RemoveImageResponse, Unit>(
       client_, context, methods::kRemoveImage, std::move(request),
-      [](pb::RemoveImageResponse&) -> Result<Unit> { return Unit{}; }, std::move(done));
+      [](pb::RemoveImageResponse&) -> Result<Unit> { return Unit{}; }, Telling(std::move(done)));
 }
 
 void CriImages::Filesystems(const Context& context, Done<sync::ImageFilesystems> done) {

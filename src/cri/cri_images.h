@@ -5,8 +5,10 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/unique_function.h"
 #include "cri/connection.h"
 #include "rpc/client.h"
 #include "sync/ports/image_service.h"
@@ -18,6 +20,10 @@ class CriImages final : public sync::ImageService {
   CriImages(rpc::Client& client, Connection& connection)
       : client_(client), connection_(connection) {}
 
+  // Called when a pull or removal by this instance has ended, well or in a way that may have had an
+  // effect.
+  void WhenChanged(UniqueFunction<void()> changed) { changed_ = std::move(changed); }
+
   void Find(const Context&, const sync::ImageRequest&,
             reactor::Done<std::optional<sync::ObservedImage>>) override;
   void Pull(const Context&, const sync::ImageRequest&, const sync::ImageCredentials&,
@@ -27,8 +33,12 @@ class CriImages final : public sync::ImageService {
   void Filesystems(const Context&, reactor::Done<sync::ImageFilesystems>) override;
 
  private:
+  template <class T>
+  reactor::Done<T> Telling(reactor::Done<T> done);
+
   rpc::Client& client_;
   Connection& connection_;
+  UniqueFunction<void()> changed_;
 };
 
 }  // namespace denselet::cri

@@ -103,17 +103,26 @@ void CriRuntime::SetPodCidr(const Context& context, std::string pod_cidr, Done<U
       ToUnit<pb::UpdateRuntimeConfigResponse>, std::move(done));
 }
 
+// The client runs no Done any more when this goes.
 void CriRuntime::ListAll(const Context& context, Done<sync::RuntimeList> done) {
-  auto told = [log = log_, &metrics = metrics_,
-               done = std::move(done)](Result<Listed> listed) mutable {
+  auto told = [this, done = std::move(done)](Result<Listed> listed) mutable {
     if (!listed) return done(listed.error());
-    if (listed->unreadable > 0) {
-      metrics.Counter(CriMetric::kUnreadable).Add(listed->unreadable);
-      log.Warning("Runtime listed objects that could not be read", KV("count", listed->unreadable));
-    }
+    NoteUnreadable(listed->unreadable);
     done(std::move(listed->list));
   };
   cri::ListAll(client_, connection_, context, std::move(told));
+}
+
+void CriRuntime::NoteUnreadable(uint64_t count) {
+  const TimePoint now = connection_.runtime().clock().Now();
+  if (count == 0) {
+    (void)unreadable_.Over(now);
+    return;
+  }
+  metrics_.Counter(CriMetric::kUnreadable).Add(count);
+  // While there are no events, all is listed every second.
+  if (!unreadable_.IsNews(now, std::to_string(count))) return;
+  log_.Warning("Runtime listed objects that could not be read", KV("count", count));
 }
 
 void CriRuntime::ReadPod(const Context& context, const PodUid& pod, Done<sync::ObservedPod> done) {

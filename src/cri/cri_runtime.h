@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/repeated_trouble.h"
 #include "cri/connection.h"
 #include "cri/cri_metrics.h"
 #include "rpc/client.h"
@@ -75,10 +76,13 @@ class CriRuntime final : public sync::Runtime,
   void ListPodMetrics(const Context&, reactor::Done<std::vector<sync::PodMetrics>>) override;
 
  private:
+  void NoteUnreadable(uint64_t count);
+
   rpc::Client& client_;
   Connection& connection_;
   MetricSet<CriMetric>& metrics_;
   const Logger log_;
+  RepeatedTrouble unreadable_;  // objects, in lists
 };
 
 }  // namespace denselet::cri

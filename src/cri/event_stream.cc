@@ -164,12 +164,20 @@ void EventStream::OnProven(uint64_t attempt) {
 }
 
 void EventStream::Establish() {
-  failures_ = 0;
   ended_at_once_ = 0;
   ++snapshot_.established;
   metrics_.Counter(CriMetric::kStreamSuccesses).Increment();
   log_.V(2).Info("Receiving events of the container runtime");
   Enter(Stage::kEstablished);
+  timer_ = loop_.Arm(After(loop_.Now(), options_.held_after), [this] { OnHeld(); });
+}
+
+// Not before: of a stream that comes and goes, each time would else be the first.
+void EventStream::OnHeld() {
+  snapshot_.failures = 0;
+  if (const std::optional<Duration> was_lost = lost_.Over(loop_.Now())) {
+    log_.Info("Receiving events of the container runtime again", KV("after", *was_lost));
+  }
 }
 
 void EventStream::OnEnded(uint64_t attempt, Result<Unit> result) {
@@ -191,7 +199,9 @@ void EventStream::OnEnded(uint64_t attempt, Result<Unit> result) {
     return Pause(Stage::kUnsupported, options_.unsupported_pause);
   }
   metrics_.Counter(CriMetric::kStreamErrors).Increment();
-  if (failures_ == 0) log_.Error(result.error(), "Lost the events of the container runtime");
+  if (lost_.IsNews(loop_.Now(), result.error().message())) {
+    log_.Error(result.error(), "Lost the events of the container runtime");
+  }
   Pause(Stage::kPausing, NextPause());
 }
 
@@ -201,12 +211,12 @@ void EventStream::Pause(Stage stage, Duration pause) {
     log_.Info("Container runtime sends no events, relisting instead");
   }
   Enter(stage);
-  timer_ =
-      loop_.Arm(After(loop_.Now(), random_.Jitter(pause, options_.jitter)), [this] { Open(); });
+  snapshot_.retry_at = After(loop_.Now(), random_.Jitter(pause, options_.jitter));
+  timer_ = loop_.Arm(snapshot_.retry_at, [this] { Open(); });
 }
 
 Duration EventStream::NextPause() {
-  const uint32_t doublings = std::min(failures_++, 16u);
+  const uint32_t doublings = std::min(snapshot_.failures++, 16u);
   return std::min(options_.pause_max, options_.pause_min * (int64_t{1} << doublings));
 }
 

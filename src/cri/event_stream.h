@@ -27,6 +27,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/random.h"
+#include "base/repeated_trouble.h"
 #include "cri/cri_metrics.h"
 #include "cri/pod_hints.h"
 #include "reactor/shard.h"
@@ -40,6 +41,8 @@ struct EventStreamOptions {
   Duration pause_max = Milliseconds(500);
   double jitter = 0.2;
   Duration settle = Milliseconds(100);
+  // Established for so long, it counts as up again; one that breaks before goes on with its pauses.
+  Duration held_after = Seconds(10);
   Duration ends_at_once = Seconds(1);  // a stream that ends in order before that had nothing to say
   Duration unsupported_pause = Minutes(5);
 };
@@ -53,6 +56,8 @@ class EventStream {
     TimePoint since = {};
     uint64_t attempts = 0;  // ever
     uint64_t established = 0;
+    uint32_t failures = 0;    // without one that held between
+    TimePoint retry_at = {};  // of kPausing and kUnsupported
     std::optional<Error> last_error = {};
   };
 
@@ -79,6 +84,7 @@ class EventStream {
   void AskWhetherThere(uint64_t attempt);
   void OnEnded(uint64_t attempt, Result<Unit> result);
   void Establish();
+  void OnHeld();
   void Pause(Stage stage, Duration pause);
   void Enter(Stage stage);
   Duration NextPause();
@@ -95,7 +101,7 @@ class EventStream {
 
   Snapshot snapshot_;
   TimePoint opened_at_;
-  uint32_t failures_ = 0;       // in a row
+  RepeatedTrouble lost_;
   uint32_t ended_at_once_ = 0;  // in a row
   std::optional<sync::EventStreamState> told_;
   reactor::TimerId timer_;

@@ -83,17 +83,18 @@ namespace methods {
 #define RUNTIME(method) "/runtime.v1.RuntimeService/" #method
 #define IMAGE(method) "/runtime.v1.ImageService/" #method
 
-constexpr rpc::ClassId kList = Id(CallClass::kList), kOne = Id(CallClass::kStatus),
+constexpr rpc::ClassId kHealth = Id(CallClass::kHealth), kList = Id(CallClass::kList),
+                       kUse = Id(CallClass::kStats), kOne = Id(CallClass::kStatus),
                        kSandbox = Id(CallClass::kSandbox), kCreate = Id(CallClass::kCreate),
                        kStop = Id(CallClass::kStop), kImages = Id(CallClass::kImage),
                        kPull = Id(CallClass::kPull), kCommand = Id(CallClass::kExec),
                        kEvents = Id(CallClass::kEvents);
 constexpr Effect kReads = Effect::kRead, kMutates = Effect::kMutates;
 
-const rpc::Method kVersion = {RUNTIME(Version), "version", kVersionId, kOne, kReads};
-const rpc::Method kStatus = {RUNTIME(Status), "status", kStatusId, kOne, kReads};
+const rpc::Method kVersion = {RUNTIME(Version), "version", kVersionId, kHealth, kReads};
+const rpc::Method kStatus = {RUNTIME(Status), "status", kStatusId, kHealth, kReads};
 const rpc::Method kRuntimeConfig = {RUNTIME(RuntimeConfig), "runtime_config", kRuntimeConfigId,
-                                    kOne, kReads};
+                                    kHealth, kReads};
 const rpc::Method kUpdateRuntimeConfig = {RUNTIME(UpdateRuntimeConfig), "update_runtime_config",
                                           kUpdateRuntimeConfigId, kCreate, kMutates};
 
@@ -152,22 +153,22 @@ const rpc::Method kPortForward = {RUNTIME(PortForward), "port_forward", kPortFor
                                   kReads};
 
 const rpc::Method kListContainerStats = {RUNTIME(ListContainerStats), "list_container_stats",
-                                         kListContainerStatsId, kList, kReads};
+                                         kListContainerStatsId, kUse, kReads};
 const rpc::Method kStreamContainerStats = {RUNTIME(StreamContainerStats), "list_container_stats",
-                                           kStreamContainerStatsId, kList, kReads};
+                                           kStreamContainerStatsId, kUse, kReads};
 const rpc::Method kListPodSandboxStats = {RUNTIME(ListPodSandboxStats), "list_podsandbox_stats",
-                                          kListPodSandboxStatsId, kList, kReads};
+                                          kListPodSandboxStatsId, kUse, kReads};
 const rpc::Method kStreamPodSandboxStats = {RUNTIME(StreamPodSandboxStats), "list_podsandbox_stats",
-                                            kStreamPodSandboxStatsId, kList, kReads};
+                                            kStreamPodSandboxStatsId, kUse, kReads};
 const rpc::Method kListMetricDescriptors = {RUNTIME(ListMetricDescriptors),
                                             "list_metric_descriptors", kListMetricDescriptorsId,
-                                            kList, kReads};
+                                            kUse, kReads};
 const rpc::Method kListPodSandboxMetrics = {RUNTIME(ListPodSandboxMetrics),
                                             "list_podsandbox_metrics", kListPodSandboxMetricsId,
-                                            kList, kReads};
+                                            kUse, kReads};
 const rpc::Method kStreamPodSandboxMetrics = {RUNTIME(StreamPodSandboxMetrics),
                                               "list_podsandbox_metrics", kStreamPodSandboxMetricsId,
-                                              kList, kReads};
+                                              kUse, kReads};
 const rpc::Method kGetContainerEvents = {RUNTIME(GetContainerEvents), "get_container_events",
                                          kGetContainerEventsId, kEvents, kReads};
 
@@ -189,10 +190,10 @@ const rpc::Method kImageFsInfo = {IMAGE(ImageFsInfo), "image_fs_info", kImageFsI
 
 }  // namespace methods
 
-// Limits of the whole process, where containerd on an ordinary disk was seen to gain nothing from
-// more. What takes long by its nature (a pull, a command, the stream) is no sign of load. Never
-// less than a quarter of where a class begins: pods whose calls hang must leave room for the
-// others.
+// Limits of the whole process, but for what one shard asks, where containerd on an ordinary disk
+// was seen to gain nothing from more. What takes long by its nature (a pull, a command, the stream)
+// is no sign of load. Never less than a quarter of where a class begins: pods whose calls hang must
+// leave room for the others.
 std::array<rpc::ClassOptions, kCallClasses> CallClasses(Duration request_timeout) {
   const Duration t = request_timeout;
   const auto of = [t](std::string_view name, uint32_t start, uint32_t max, Duration slow_after) {
@@ -206,7 +207,8 @@ std::array<rpc::ClassOptions, kCallClasses> CallClasses(Duration request_timeout
                                         .slow_after = slow_after}};
   };
   std::array<rpc::ClassOptions, kCallClasses> classes = {
-      of("list", 2, 4, Seconds(5)),        of("status", 16, 64, Seconds(1)),
+      of("health", 4, 4, Seconds(1)),      of("list", 2, 4, Seconds(5)),
+      of("stats", 2, 4, Seconds(5)),       of("status", 16, 64, Seconds(1)),
       of("sandbox", 8, 32, Seconds(5)),    of("create", 8, 32, Seconds(3)),
       of("stop", 16, 128, Seconds(5)),     of("image", 4, 16, Seconds(3)),
       of("pull", 64, 64, Duration::max()), of("exec", 64, 256, Seconds(10)),
@@ -215,6 +217,12 @@ std::array<rpc::ClassOptions, kCallClasses> CallClasses(Duration request_timeout
   const auto at = [&classes](CallClass id) -> rpc::ClassOptions& {
     return classes[static_cast<size_t>(id)];
   };
+  at(CallClass::kHealth).limits.limit_min = at(CallClass::kHealth).limits.limit_max;
+  // Asked by the shard that has PLEG, and by the API shard.
+  for (const CallClass id :
+       {CallClass::kHealth, CallClass::kList, CallClass::kStats, CallClass::kEvents}) {
+    at(id).limits_of = rpc::LimitsOf::kShard;
+  }
   at(CallClass::kSandbox).deadline = t > Duration::max() / 2 ? Duration::max() : 2 * t;
   for (const CallClass id : {CallClass::kPull, CallClass::kEvents}) {
     at(id).deadline = Duration::max();

@@ -11,7 +11,9 @@ namespace denselet::cri {
 
 // Calls of a class are alike in what they cost the runtime and in how long they may take.
 enum class CallClass : rpc::ClassId {
+  kHealth,   // the runtime itself: never behind what hangs in one pod
   kList,     // everything there is
+  kStats,    // what everything uses: may take long, and the lists do not wait for it
   kStatus,   // one object or one pod
   kSandbox,  // a sandbox is made: network and all
   kCreate,   // a container is made, started or changed
@@ -21,7 +23,7 @@ enum class CallClass : rpc::ClassId {
   kExec,    // commands in containers, for probes and people
   kEvents,  // the one stream
 };
-inline constexpr size_t kCallClasses = 9;
+inline constexpr size_t kCallClasses = 11;
 
 // By CallClass. T is the configuration's runtimeRequestTimeout.
 std::array<rpc::ClassOptions, kCallClasses> CallClasses(Duration request_timeout);

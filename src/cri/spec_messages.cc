@@ -145,6 +145,7 @@ void FillMount(const sync::MountSpec& spec, pb::Mount& mount) {
   if (spec.image.empty()) return;
   mount.mutable_image()->set_image(spec.image);
   mount.mutable_image()->set_user_specified_image(spec.image_user_specified);
+  FillMap(spec.image_annotations, *mount.mutable_image()->mutable_annotations());
   mount.set_image_sub_path(spec.image_sub_path);
 }
 

@@ -4,12 +4,14 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <thread>
 
@@ -41,12 +43,13 @@ struct BlockingPool::Running {
   TimePoint since;
   std::optional<Waiter> waiter;  // none: Dispose, or abandoned
   bool abandoned = false;
+  bool replaced = false;  // abandoned, and another worker is there for it
 };
 
 // Everything below `mutex` is under it. It is held for moving a few pointers, never during a call.
 // Answers are posted under it too (a push that never waits): once Stop() has abandoned a job, its
 // worker cannot be just about to post to a shard that goes.
-struct BlockingPool::State {
+struct BlockingPool::State : std::enable_shared_from_this<State> {
   using Jobs = std::map<JobId, Job>;
   using Lock = std::unique_lock<std::mutex>;
 
@@ -60,11 +63,16 @@ struct BlockingPool::State {
   void Add(JobId id, Job job);
   [[nodiscard]] Jobs::node_type Withdraw(JobId id, Reason reason);
   void Abandon(Running& job, Reason reason);
+  bool TakePlace(Share share, JobId id);
+  void LeavePlace(Share share);
+  [[nodiscard]] Jobs::node_type ExtractWithPlace(JobId id);
   void LeaveLane(Lane lane, JobId id);
   void RunFirst(Lock& lock);
+  void WakeOne();
+  bool AwaitWork(Lock& lock);
   size_t Waiting() const { return ready.size() + held.size(); }
   bool Full() const {
-    return Waiting() + running.size() >= options.queue_max + options.workers_max;
+    return Waiting() + running.size() - replaced >= options.queue_max + options.workers_max;
   }
   TimePoint Now() const { return clock == nullptr ? TimePoint{} : clock->Now(); }
 
@@ -77,16 +85,30 @@ struct BlockingPool::State {
   const Cpus cpus = Cpus::OfThisThread();
   std::atomic<uint64_t> next_number = 1;
 
+  struct Sleeper {
+    std::condition_variable wake_up;
+    bool woken = false;
+  };
+
   std::mutex mutex;
-  std::condition_variable work_came, worker_left;
+  std::condition_variable worker_left;
+  // The last to fall asleep is woken first: then what is done now and then keeps one worker alive,
+  // not all in turn.
+  std::vector<Sleeper*> sleepers;
   const Clock* clock;  // null after Stop: it goes with main, and a hung worker does not
   Jobs ready;          // what a worker may take
-  Jobs held;           // what waits behind another job of its lane
+  Jobs held;           // what waits behind another job of its lane, or for a place of its share
   std::map<JobId, Running> running;
   std::map<uint64_t, std::deque<JobId>> lanes;  // the first of each is ready or running
   uint32_t workers = 0;
   uint32_t workers_started = 0;
-  size_t idle = 0;
+  size_t idle = 0;  // asleep, or woken and not at work yet
+  struct Places {
+    uint32_t taken = 0;           // by what is ready or runs
+    std::set<JobId> wanted = {};  // held, each the first of its lane
+  };
+  std::array<Places, 3> places;
+  uint32_t replaced = 0;  // of the running
   bool stopping = false;
   uint64_t finished_total = 0;
   uint64_t abandoned_total = 0;
@@ -104,7 +126,7 @@ Error InCall(const BlockingCall& call, ErrorCode code, const char* message) {
 
 BlockingPool::BlockingPool(const Clock& clock, const BlockingPoolOptions& options)
     : state_(std::make_shared<State>(clock, options)) {
-  CHECK(options.workers_max > 0 && options.queue_max > 0);
+  CHECK(options.workers_max > 0 && options.queue_max > 0 && options.share_max > 0);
 }
 
 BlockingPool::~BlockingPool() { Stop(); }
@@ -190,6 +212,7 @@ BlockingPoolSnapshot BlockingPool::Snapshot() const {
             [](const auto& a, const auto& b) { return a.since < b.since; });
   snapshot.waiting = state_->Waiting();
   snapshot.workers = state_->workers;
+  snapshot.asleep = state_->sleepers.size();
   snapshot.finished_total = state_->finished_total;
   snapshot.abandoned_total = state_->abandoned_total;
   snapshot.refused_total = state_->refused_total;
@@ -203,7 +226,11 @@ BlockingPool::State::State(const Clock& pool_clock, const BlockingPoolOptions& p
 // for their number, so that one that hangs is no special case.
 bool BlockingPool::State::HasWorker(const std::shared_ptr<State>& self) {
   const bool wanted = !self->stopping && self->idle <= self->ready.size();
-  if (!wanted || self->workers == self->options.workers_max) return self->workers > 0;
+  // When a replaced one comes back after all there are more than that, until they have nothing to
+  // do; never more than with all that may be replaced.
+  if (!wanted || self->workers >= self->options.workers_max + self->replaced) {
+    return self->workers > 0;
+  }
   try {
     const AllSignalsBlocked blocked;
     std::thread([self, index = self->workers_started] { self->RunWorker(index); }).detach();
@@ -221,8 +248,10 @@ void BlockingPool::State::Add(JobId id, Job job) {
     lanes[lane].push_back(id);
     first = lanes[lane].size() == 1;
   }
+  CHECK(job.call.share == Share::kAll || job.call.lane.number != 0);
+  if (first) first = TakePlace(job.call.share, id);
   (first ? ready : held).emplace(id, std::move(job));
-  if (first) work_came.notify_one();
+  if (first) WakeOne();
 }
 
 void BlockingPool::State::End(JobId id, Reason reason) {
@@ -234,6 +263,7 @@ void BlockingPool::State::End(JobId id, Reason reason) {
 // Takes out a job that waits, abandons one that runs; one that has ended is not found.
 BlockingPool::State::Jobs::node_type BlockingPool::State::Withdraw(JobId id, Reason reason) {
   Jobs::node_type node = ready.extract(id);
+  const bool had_place = !node.empty();
   if (!node) node = held.extract(id);
   if (!node) {
     const auto found = running.find(id);
@@ -250,7 +280,9 @@ BlockingPool::State::Jobs::node_type BlockingPool::State::Withdraw(JobId id, Rea
   Tell(std::move(*job.waiter),
        Refusal(
            InCall(job.call, late ? ErrorCode::kDeadlineExceeded : ErrorCode::kCancelled, message)));
+  places[static_cast<size_t>(job.call.share)].wanted.erase(id);
   LeaveLane(job.call.lane, id);
+  if (had_place) LeavePlace(job.call.share);
   return node;
 }
 
@@ -264,6 +296,37 @@ void BlockingPool::State::Abandon(Running& job, Reason reason) {
   job.waiter.reset();
   job.abandoned = true;
   ++abandoned_total;
+  if (replaced == options.abandoned_max || stopping) return;
+  job.replaced = true;
+  ++replaced;
+  LeavePlace(job.call.share);
+  if (idle < ready.size()) HasWorker(shared_from_this());
+}
+
+bool BlockingPool::State::TakePlace(Share share, JobId id) {
+  if (share == Share::kAll) return true;
+  Places& part = places[static_cast<size_t>(share)];
+  if (part.taken == options.share_max) {
+    part.wanted.insert(id);
+    return false;
+  }
+  part.wanted.erase(id);
+  ++part.taken;
+  return true;
+}
+
+void BlockingPool::State::LeavePlace(Share share) {
+  if (share == Share::kAll) return;
+  Places& part = places[static_cast<size_t>(share)];
+  --part.taken;
+  // Nobody leaves the lane; its first finds a place now.
+  if (!part.wanted.empty()) LeaveLane(held.at(*part.wanted.begin()).call.lane, JobId{});
+}
+
+BlockingPool::State::Jobs::node_type BlockingPool::State::ExtractWithPlace(JobId id) {
+  const auto found = held.find(id);
+  if (found == held.end() || !TakePlace(found->second.call.share, id)) return {};
+  return held.extract(found);
 }
 
 void BlockingPool::State::LeaveLane(Lane lane, JobId id) {
@@ -273,9 +336,9 @@ void BlockingPool::State::LeaveLane(Lane lane, JobId id) {
   std::erase(jobs, id);
   if (jobs.empty()) {
     lanes.erase(found);
-  } else if (Jobs::node_type next = held.extract(jobs.front())) {
+  } else if (Jobs::node_type next = ExtractWithPlace(jobs.front())) {
     ready.insert(std::move(next));
-    work_came.notify_one();
+    WakeOne();
   }
 }
 
@@ -283,15 +346,32 @@ void BlockingPool::State::RunWorker(uint32_t index) {
   ::pthread_setname_np(::pthread_self(), ("blocking-" + std::to_string(index)).c_str());
   cpus.ApplyToThisThread();
   Lock lock(mutex);
-  while (true) {
-    ++idle;
-    work_came.wait(lock, [this] { return stopping || !ready.empty(); });
-    --idle;
-    if (ready.empty()) break;
-    RunFirst(lock);
-  }
+  while (AwaitWork(lock)) RunFirst(lock);
   --workers;
   worker_left.notify_all();
+}
+
+void BlockingPool::State::WakeOne() {
+  if (sleepers.empty()) return;  // whoever is at work looks again before it sleeps
+  Sleeper& sleeper = *sleepers.back();
+  sleepers.pop_back();
+  sleeper.woken = true;
+  sleeper.wake_up.notify_one();
+}
+
+// False: there is none, and the worker is to end.
+bool BlockingPool::State::AwaitWork(Lock& lock) {
+  ++idle;
+  bool wanted = true;
+  while (ready.empty() && !stopping && wanted) {
+    Sleeper sleeper;
+    sleepers.push_back(&sleeper);
+    wanted = sleeper.wake_up.wait_for(lock, options.worker_idle_max,
+                                      [&sleeper] { return sleeper.woken; });
+    if (!wanted) std::erase(sleepers, &sleeper);
+  }
+  --idle;
+  return !ready.empty();
 }
 
 void BlockingPool::State::RunFirst(Lock& lock) {
@@ -320,6 +400,11 @@ void BlockingPool::State::RunFirst(Lock& lock) {
     ++finished_total;
     if (waiter) Tell(std::move(*waiter), std::move(answer));
     LeaveLane(lane, id);
+    if (ended.mapped().replaced) {
+      --replaced;
+    } else {
+      LeavePlace(ended.mapped().call.share);
+    }
     lock.unlock();
   }
   answer = nullptr;  // one that came too late dies here, not under the lock
@@ -338,7 +423,7 @@ void BlockingPool::State::Stop() {
     }
   }
   for (const JobId id : waiting) dropped.push_back(Withdraw(id, Reason::kStopping));
-  work_came.notify_all();
+  while (!sleepers.empty()) WakeOne();
   worker_left.wait_for(lock, options.stop_wait_max, [this] { return workers == 0; });
   for (auto& [id, job] : running) Abandon(job, Reason::kStopping);
   clock = nullptr;

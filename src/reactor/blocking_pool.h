@@ -2,8 +2,9 @@
 // resolution, files.
 //
 // One pool for the process, owned by main; every shard may Run jobs. No shard ever waits for one: a
-// call that hangs costs one worker, shows in Snapshot(), and is abandoned when its context ends.
-// main calls Stop() before it stops the shards, because answers go to them.
+// call that hangs costs one worker, shows in Snapshot(), and is abandoned when its context ends;
+// from then on another worker takes its place. main calls Stop() before it stops the shards,
+// because answers go to them.
 #pragma once
 
 #include <compare>
@@ -24,10 +25,21 @@
 namespace denselet::reactor {
 
 struct BlockingPoolOptions {
-  uint32_t workers_max = 16;            // started when first needed, then kept
-  size_t queue_max = 1024;              // jobs beyond one for each worker; the next: kOverloaded
+  uint32_t workers_max = 16;  // started when first needed
+  size_t queue_max = 1024;    // jobs beyond one for each worker; the next: kOverloaded
+  // A worker that nobody needed for so long ends: what a burst made of them would otherwise hold
+  // stacks and pages of the allocator for ever.
+  Duration worker_idle_max = Seconds(10);
   Duration stop_wait_max = Seconds(5);  // how long Stop() waits for the calls under way
+  // A call that nobody waits for any more takes no worker from others: another one is started in
+  // its place. Of so many; those beyond keep theirs.
+  uint32_t abandoned_max = 64;
+  uint32_t share_max = 4;  // calls of one share that run at once
 };
+
+// Calls that may take long, as many of them as there are: they have a part of the workers and
+// never all. Those that do not fit wait for each other, and must have a lane.
+enum class Share : uint8_t { kAll, kRemovals, kForeignPaths };
 
 // Jobs of one lane run one after the other, in the order in which they came, whatever their
 // priorities: also behind one that was abandoned, until its call has returned.
@@ -37,12 +49,14 @@ struct Lane {
 
 // What a job does: for its errors, and for whoever looks at a hung one. mount "/var/lib/kubelet/.."
 struct BlockingCall {
-  BlockingCall(const char* doing_now, std::string to_what = {}, Lane in_lane = {})
-      : doing(doing_now), subject(std::move(to_what)), lane(in_lane) {}
+  BlockingCall(const char* doing_now, std::string to_what = {}, Lane in_lane = {},
+               Share of_share = Share::kAll)
+      : doing(doing_now), subject(std::move(to_what)), lane(in_lane), share(of_share) {}
 
   const char* doing;  // a string literal
   std::string subject;
   Lane lane;
+  Share share;
 };
 
 struct BlockingPoolSnapshot {
@@ -57,6 +71,7 @@ struct BlockingPoolSnapshot {
   size_t waiting = 0;
   size_t abandoned = 0;  // of the running ones
   uint32_t workers = 0;
+  size_t asleep = 0;            // of the workers
   uint64_t finished_total = 0;  // calls that have returned
   uint64_t abandoned_total = 0;
   uint64_t refused_total = 0;  // kOverloaded

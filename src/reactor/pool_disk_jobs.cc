@@ -6,6 +6,21 @@
 #include "reactor/kernel_disk_calls.h"
 
 namespace denselet::reactor {
+namespace {
+
+Share ShareOf(DiskJob::Kind kind) {
+  switch (kind) {
+    case DiskJob::Kind::kOrdinary:
+      return Share::kAll;
+    case DiskJob::Kind::kRemoval:
+      return Share::kRemovals;
+    case DiskJob::Kind::kForeignPaths:
+      return Share::kForeignPaths;
+  }
+  return Share::kAll;
+}
+
+}  // namespace
 
 void PoolDiskJobs::Run(const Context& context, DiskJob job, DiskWork work, Done<std::string> done) {
   std::optional<Gate::Pass> pass = gate_.Enter();
@@ -16,7 +31,7 @@ void PoolDiskJobs::Run(const Context& context, DiskJob job, DiskWork work, Done<
     return;
   }
   pool_.Run<std::string>(
-      home_, context, {job.doing, std::move(job.subject), Lane{job.lane}},
+      home_, context, {job.doing, std::move(job.subject), Lane{job.lane}, ShareOf(job.kind)},
       [work = std::move(work)]() mutable -> Result<std::string> {
         KernelDiskCalls calls;
         return work(calls);

@@ -9,8 +9,9 @@
 //      +----------------------------------+----------------------------+
 //                        any sign of life
 //
-// Only the lack of a connection counts as a failure. A call that hangs says nothing about others,
-// so a timeout is neither: a probe that hangs is followed by another.
+// Only the lack of a connection counts as a failure; whatever comes over one, also a word that it
+// is not available, is a sign of life. A call that hangs says nothing about others, so a timeout is
+// neither: a probe that hangs is followed by another.
 #pragma once
 
 #include <cstdint>

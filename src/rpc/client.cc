@@ -60,6 +60,16 @@ LimiterOptions ShareOf(const LimiterOptions& all, uint32_t index, uint32_t shard
   return mine;
 }
 
+LimiterOptions LimitsOn(const ClassOptions& of, uint32_t index, uint32_t shards) {
+  switch (of.limits_of) {
+    case LimitsOf::kProcess:
+      return ShareOf(of.limits, index, shards);
+    case LimitsOf::kShard:
+      return of.limits;
+  }
+  return of.limits;
+}
+
 Client::Client(reactor::Shard& shard, Endpoint& endpoint, std::span<const ClassOptions> classes,
                Random& random, MetricSet<RpcMetric>& metrics, CallMetrics* calls)
     : core_(std::make_shared<ClientCore>(shard, endpoint, classes, random, metrics, calls)) {}
@@ -99,7 +109,7 @@ ClientCore::ClientCore(reactor::Shard& shard, Endpoint& endpoint,
       gate_(shard.loop()),
       calls_(Client::kCallsMax) {
   for (const ClassOptions& options : classes) {
-    const LimiterOptions share = ShareOf(options.limits, shard.index(), shard.shards());
+    const LimiterOptions share = LimitsOn(options, shard.index(), shard.shards());
     classes_.push_back(std::make_unique<Class>(options, share, endpoint.name(), metrics));
     Show(*classes_.back());
   }
@@ -311,11 +321,14 @@ void ClientCore::Judge(const Call& call, TimePoint now) {
   const Duration took = std::max(call.operation->ended_at() - call.sent_at, Duration::zero());
   const std::optional<Failure>& failure = call.operation->failure();
   const Limiter::Verdict verdict = VerdictOf(failure, took, call.timeout);
-  const bool unreachable = failure && failure->code == GrpcCode::kUnavailable && !failure->sent;
-  if (unreachable) {
+  const bool unavailable = failure && failure->code == GrpcCode::kUnavailable;
+  if (unavailable && !failure->sent) {
     endpoint_.OnUnreachable(now, ToError(*failure, call.method->effect).message());
   }
-  if (verdict == Limiter::Verdict::kAnswered) endpoint_.OnReachable(now);
+  // "Unavailable" over a connection is the word of somebody who is there, or was a moment ago.
+  if (verdict == Limiter::Verdict::kAnswered || (unavailable && failure->sent)) {
+    endpoint_.OnReachable(now);
+  }
   ShowBreaker();
   ClassOf(*call.method).limiter.End(call.ticket, verdict, took, now);
   const bool was_sent = !failure || failure->sent;

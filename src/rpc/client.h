@@ -18,7 +18,8 @@
 // Concurrency is bounded for the process by giving each shard its share of a class's limits: pods
 // are spread over shards evenly, every shard sees the same latencies, and independent limiters that
 // add and multiply settle at equal shares. No shard waits for another, nothing is locked. (A limit
-// of fewer calls than there are shards is one for each.)
+// of fewer calls than there are shards is one for each.) What only one or two shards ask has the
+// whole limit there.
 #pragma once
 
 #include <cstdint>
@@ -71,5 +72,7 @@ class Client {
 
 // The part of `all` that shard `index` of `shards` has: as even as it gets, at least one.
 LimiterOptions ShareOf(const LimiterOptions& all, uint32_t index, uint32_t shards);
+// What it has of a class.
+LimiterOptions LimitsOn(const ClassOptions& of, uint32_t index, uint32_t shards);
 
 }  // namespace denselet::rpc

@@ -27,15 +27,20 @@ struct Method {
 };
 inline constexpr uint16_t kMethodsMax = 512;
 
+// Whom a class's limits are for.
+enum class LimitsOf : uint8_t {
+  kProcess,  // each shard has its share of limit_min, limit_max and limit_start, one at least
+  kShard,    // whole on each shard: for what one or two of them ask, so that no share is too small
+};
+
 struct ClassOptions {
   std::string_view name;  // in metrics: "list"
   // From sending; Duration::max(): none but the context's.
   Duration deadline = Minutes(2);
   // In the queue; then kDeadlineExceeded. The context's deadline holds for both together.
   Duration wait_max = Minutes(2);
-  // Of the whole process: each shard has its share of limit_min, limit_max and limit_start, one at
-  // least. queue_max is each shard's own.
-  LimiterOptions limits = {};
+  LimitsOf limits_of = LimitsOf::kProcess;
+  LimiterOptions limits = {};  // queue_max is each shard's own
 };
 
 struct CallOptions {

@@ -24,7 +24,6 @@ const std::map<std::string, std::string> kUnused = {
     {"ContainerConfig.windows", "Linux only"},
     {"ContainerConfig.image.annotations", "the kubelet gives them when it pulls only"},
     {"ContainerConfig.image.image_ref", "an answer of the runtime"},
-    {"ContainerConfig.mounts.image.annotations", "the kubelet gives them when it pulls only"},
     {"ContainerConfig.mounts.image.runtime_handler", "the kubelet does not set it"},
     {"ContainerConfig.mounts.image.image_ref", "an answer of the runtime"},
     {"ContainerConfig.linux.security_context.capabilities.add_ambient_capabilities",
@@ -140,6 +139,7 @@ TEST(SpecMessages, ValuesOfAContainerArriveWhereTheyBelong) {
   const pb::Mount& mount = config.mounts(0);
   EXPECT_EQ(mount.propagation(), pb::MountPropagation::PROPAGATION_BIDIRECTIONAL);
   EXPECT_EQ(mount.image().image(), "sha256:def");
+  EXPECT_EQ(mount.image().user_specified_image(), "volume:v1");
   EXPECT_EQ(mount.image_sub_path(), "sub");
   EXPECT_EQ(config.stop_signal(), pb::Signal::SIGRTMINPLUS3);
   const auto& resources = config.linux().resources();

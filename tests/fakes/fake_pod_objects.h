@@ -58,6 +58,10 @@ class FakePodObjects final : public sync::PodObjects {
              reactor::Done<sync::ServiceToken> done) override {
     Answer<sync::ServiceToken>(std::move(done), Error(ErrorCode::kUnavailable, "no tokens here"));
   }
+  void TrustAnchors(const Context&, const sync::TrustWish&,
+                    reactor::Done<sync::ObjectBytes> done) override {
+    Answer<sync::ObjectBytes>(std::move(done), Error(ErrorCode::kUnavailable, "no bundles here"));
+  }
 
  private:
   template <class T>

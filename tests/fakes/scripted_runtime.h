@@ -26,6 +26,8 @@ class ScriptedRuntime final : public sync::Runtime {
   std::optional<Result<sync::ExecResult>> exec = sync::ExecResult{};
   std::vector<std::vector<std::string>> commands;
   sync::ObservedPod pod;
+  // Of a container that is not in the pod.
+  Error container_failure = Error(ErrorCode::kNotFound, "no such container");
   std::vector<sync::ContainerSpec> created;
 
   void Version(const Context& context, reactor::Done<sync::RuntimeVersion> done) override {
@@ -62,7 +64,7 @@ class ScriptedRuntime final : public sync::Runtime {
         return Answer<sync::ObservedContainer>(context, container, std::move(done));
       }
     }
-    Refuse(std::move(done));
+    Answer<sync::ObservedContainer>(context, container_failure, std::move(done));
   }
   void RunSandbox(const Context&, const sync::SandboxSpec&,
                   reactor::Done<SandboxId> done) override {

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -177,6 +178,41 @@ TEST_P(BlockingPoolTest, WorkersStartWhenNeededAndNeverBeyondTheirBound) {
   EXPECT_EQ(pool_->Snapshot().finished_total, 7u);
 }
 
+TEST_P(BlockingPoolTest, WorkersThatNobodyNeedsEndAndComeAgain) {
+  MakePool({.workers_max = 3, .worker_idle_max = Milliseconds(1)});
+  std::optional<Result<int>> results[3];
+  for (auto& result : results) RunHanging({}, result);
+  EXPECT_EQ(pool_->Snapshot().workers, 3u);
+  for (size_t i = 0; i < 3; ++i) hang_->Release();
+  ASSERT_TRUE(RunUntil([&] { return pool_->Snapshot().workers == 0; }));
+  std::optional<Result<int>> again;
+  RunNumber({}, 1, again);
+  ASSERT_TRUE(RunUntil([&] { return again.has_value(); }));
+  EXPECT_EQ(**again, 1);
+}
+
+// Else what is done now and then would keep all of them alive, each in its turn.
+TEST_P(BlockingPoolTest, TheWorkerThatWorkedLastIsTakenFirst) {
+  MakePool({.workers_max = 3, .worker_idle_max = Minutes(10)});
+  std::optional<Result<int>> results[3];
+  for (auto& result : results) RunHanging({}, result);
+  for (size_t i = 0; i < 3; ++i) hang_->Release();
+  std::set<std::thread::id> workers;
+  for (size_t i = 0; i < 8; ++i) {
+    ASSERT_TRUE(RunUntil([&] { return pool_->Snapshot().asleep == 3; }));
+    std::optional<Result<int>> result;
+    pool_->Run<int>(
+        *shard_, {}, {"name"},
+        [&]() -> Result<int> {
+          workers.insert(std::this_thread::get_id());
+          return 0;
+        },
+        Keep(result));
+    ASSERT_TRUE(RunUntil([&] { return result.has_value(); }));
+  }
+  EXPECT_EQ(workers.size(), 1u);
+}
+
 TEST_P(BlockingPoolTest, AFullQueueIsAnsweredOverloadedAndLater) {
   MakePool({.workers_max = 1, .queue_max = 2});
   std::optional<Result<int>> hung, first, second, third;
@@ -254,7 +290,7 @@ TEST_P(BlockingPoolTest, AHungCallIsVisible) {
 }
 
 TEST_P(BlockingPoolTest, ACallUnderWayIsAbandonedAtItsDeadline) {
-  MakePool({.workers_max = 1});
+  MakePool({.workers_max = 1, .abandoned_max = 0});
   std::optional<Result<int>> hung, next;
   RunHanging(Until(After(jumping_.Now(), Minutes(1))), hung);
   EXPECT_FALSE(hung);

@@ -15,7 +15,7 @@ std::span<const HeaderTopic> Libraries() {
       {"llhttp", {"llhttp.h"}},
       {"yyjson", {"yyjson.h"}},
       {"libyaml", {"yaml.h"}},
-      {"mimalloc", {"mimalloc.h", "mimalloc-override.h", "mimalloc-new-delete.h"}},
+      {"jemalloc", {"jemalloc/"}},
       {"prometheus-cpp", {"prometheus/"}},
       {"libsystemd", {"systemd/"}},
   };

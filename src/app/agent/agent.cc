@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/agent/pod_options.h"
+#include "reactor/spare_memory.h"
 
 namespace denselet::app {
 namespace {
@@ -146,6 +147,20 @@ Status Agent::OpenPods(const AgentOptions& options, const node::MachineFacts& ma
     });
   }
   return Ok();
+}
+
+void Agent::SpareMemory() {
+  for (uint32_t i = 0; i < shards_->size(); ++i) {
+    // One that has no room for it is not calm.
+    (void)shards_->TryPost(i, [this, i](reactor::Shard& shard) {
+      const reactor::ActivityScope scope(shard.loop().activity(), "spare memory");
+      if (sync::PodStatuses* const statuses = pods_->core().statuses(i)) statuses->ForgetParsed();
+      reactor::EmptyThreadCache();
+      reactor::ReturnFreePages();
+    });
+  }
+  reactor::EmptyThreadCache();
+  reactor::UnmapProgram();
 }
 
 void Agent::StopLeaves() {

@@ -57,6 +57,9 @@ class Agent final : private LocalApiSource {
   // Why it cannot run, if that ended it; after Stop.
   const std::optional<Error>& failure() const { return failure_; }
 
+  // A burst of work is over: gives back what it has left. From main; returns at once.
+  void SpareMemory();
+
  private:
   explicit Agent(const AgentProcess& process);
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/agent/object_ttl.h"
 #include "kube/api/types.h"
 #include "managers/node/address_choice.h"
 
@@ -33,6 +34,7 @@ Result<std::unique_ptr<ApiShard>> ApiShard::Make(ShardBasics& basics, reactor::B
 ApiShard::ApiShard(ShardBasics& basics, cri::CriShard& cri, const AgentOptions& options,
                    std::unique_ptr<LocalLeaves> leaves, Failed failed)
     : basics_(basics),
+      cri_(cri),
       options_(options),
       log_(basics.log()),
       failed_(std::move(failed)),
@@ -46,7 +48,8 @@ ApiShard::ApiShard(ShardBasics& basics, cri::CriShard& cri, const AgentOptions& 
       facts_(basics.loop(), leaves_->files(), leaves_->host_calls(), FactsOptions(options_)),
       runtime_(std::make_unique<RuntimeSide>(
           RuntimeSideSeams{basics.loop(), log_, cri.runtime(), cri.images()},
-          RuntimeSideOptions{.endpoint = options_.runtime.runtime_endpoint})),
+          RuntimeSideOptions{.endpoint = options_.runtime.runtime_endpoint,
+                             .images_max = options_.server ? options_.node.node.images_max : 0})),
       node_for_pods_(std::make_unique<NodeForPods>(basics.loop(), log_, facts_, *runtime_,
                                                    options_.node.node)),
       reports_({basics.loop(), basics.random(), log_},
@@ -61,6 +64,7 @@ ApiShard::~ApiShard() { Stop(); }
 void ApiShard::Stop() {
   stage_ = Stage::kStopped;
   cancel_.Cancel();
+  cri_.images().WhenChanged({});
   reports_.Stop();
   resolv_conf_.reset();
   if (side_ != nullptr) side_->LeaveServer();
@@ -83,17 +87,47 @@ void ApiShard::Prepare(reactor::Done<node::MachineFacts> done) {
                    .cancel = cancel_.token(),
                    .trace = {}};
   };
+  const Error ends(ErrorCode::kCancelled, "the agent ends");
+  // Before any pod is told of: each sandbox needs resolv.conf, and mounts are made below the root.
+  auto read = [this, alive = cancel_.token(), context,
+               ends](reactor::Done<node::MachineFacts> asker) {
+    resolv_conf_->Start([this, alive, context, ends, asker = std::move(asker)]() mutable {
+      if (alive.cancelled()) return asker(ends);
+      facts_.ReadMachine(context(), std::move(asker));
+    });
+  };
+  auto share = [this, alive = cancel_.token(), context, ends,
+                read](reactor::Done<node::MachineFacts> asker) {
+    leaves_->MakeSharedMount(
+        context(), options_.root_folder,
+        [this, alive, ends, read, asker = std::move(asker)](const Result<bool>& made) mutable {
+          if (alive.cancelled()) return asker(ends);
+          if (const Status shared = CheckShared(made); !shared) return asker(shared.error());
+          read(std::move(asker));
+        });
+  };
   leaves_->files().MakeDirectories(
       context(), options_.OwnFolder(), kFolderMode,
-      [this, alive = cancel_.token(), context, done = std::move(done)](Status made) mutable {
+      [alive = cancel_.token(), ends, share, done = std::move(done)](const Status& made) mutable {
         if (!made) return done(made.error().With("make the agent's folder"));
-        if (alive.cancelled()) return done(Error(ErrorCode::kCancelled, "the agent ends"));
-        // Before any pod is told of: each sandbox needs it.
-        resolv_conf_->Start([this, alive, context, done = std::move(done)]() mutable {
-          if (alive.cancelled()) return done(Error(ErrorCode::kCancelled, "the agent ends"));
-          facts_.ReadMachine(context(), std::move(done));
-        });
+        if (alive.cancelled()) return done(ends);
+        share(std::move(done));
       });
+}
+
+// Who may not mount cannot run pods that need it either; all others are not left to find out by
+// themselves that mounts do not propagate.
+Status ApiShard::CheckShared(const Result<bool>& made) {
+  if (made && *made) {
+    log_.Info("Made the root directory a shared mount", KV("path", options_.root_folder));
+  }
+  if (made) return Ok();
+  if (made.error().code() != ErrorCode::kPermission) {
+    return made.error().With("make the root directory a shared mount");
+  }
+  log_.Info("Mounts of pods do not propagate: the root directory is on no shared mount",
+            KV("path", options_.root_folder), KV("reason", made.error().message()));
+  return Ok();
 }
 
 void ApiShard::OnResolvConf(Result<std::string> text) {
@@ -116,6 +150,8 @@ void ApiShard::Begin(const node::MachineFacts& machine, PodSide& side) {
   pods.SetRuntimeTrouble({.runtime = "container runtime status check may not have completed yet"});
   runtime_->WhenTroubled(
       [&pods](const sync::RuntimeTrouble& trouble) { pods.SetRuntimeTrouble(trouble); });
+  // Images are pulled on this shard, by the core's home.
+  cri_.images().WhenChanged([this] { runtime_->OnImagesChanged(); });
   runtime_->Start();
   node_ = std::make_unique<NodeSide>(MakeNodeSeams(), options_.node);
   if (options_.server) {
@@ -199,6 +235,7 @@ void ApiShard::OnNodeChanged() {
   const kube::core::Node* const node = node_->node()->cache().node();
   const bool there = node != nullptr && !node->metadata().has_deletiontimestamp();
   reports_.SetNode(there ? node->metadata().uid() : "");
+  side_->SetObjectTtl(node == nullptr ? std::nullopt : ObjectTtlOf(*node));
   node_for_pods_->Refresh();
 }
 

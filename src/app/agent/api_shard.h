@@ -50,7 +50,7 @@ class ApiShard final : public sync::PodCoreUser,
   ApiShard(const ApiShard&) = delete;
   ApiShard& operator=(const ApiShard&) = delete;
 
-  // Answers once, within a minute.
+  // Answers once, within two minutes.
   void Prepare(reactor::Done<node::MachineFacts> done);
   // After that. `pods` runs what the node is to run; it goes after Stop.
   void Begin(const node::MachineFacts& machine, PodSide& pods);
@@ -86,12 +86,14 @@ class ApiShard final : public sync::PodCoreUser,
   bool StillEnds(const ObjectRef& pod) const override { return pods_->dispatcher().StillEnds(pod); }
 
   void Fail(const Error& reason);
+  Status CheckShared(const Result<bool>& made);
   NodeSideSeams MakeNodeSeams();
   void OnNodeChanged();
   void OnResolvConf(Result<std::string> text);
   ServerAccessSeams MakeServerSeams();
 
   ShardBasics& basics_;
+  cri::CriShard& cri_;
   const AgentOptions options_;
   const Logger log_;
   Failed failed_;

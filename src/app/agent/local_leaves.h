@@ -17,6 +17,7 @@
 #include "reactor/net/resolve.h"
 #include "reactor/pool_file_system.h"
 #include "reactor/process_runner.h"
+#include "reactor/shared_mount.h"
 
 namespace denselet::app {
 
@@ -38,6 +39,13 @@ class LocalLeaves {
   void Lookup(const Context& context, const std::string& host, uint16_t port,
               reactor::Done<std::vector<net::Address>> done) {
     net::Resolve(shard_, pool_, context, host, port, std::move(done));
+  }
+
+  // True: it was not one.
+  void MakeSharedMount(const Context& context, const std::string& path, reactor::Done<bool> done) {
+    pool_.Run<bool>(
+        shard_, context, {"share", path}, [path] { return reactor::MakeSharedMount(path); },
+        std::move(done));
   }
 
   void Stop(reactor::Task stopped) { files_.Stop(std::move(stopped)); }

@@ -29,8 +29,8 @@ std::vector<std::string> HostIps(const kube::core::Node& node) {
   return ips;
 }
 
-sync::SpecNodeNow SpecViewOf(const kube::core::Node& node) {
-  sync::SpecNodeNow view{.host_ips = HostIps(node)};
+sync::SpecNodeNow SpecViewOf(const kube::core::Node& node, bool recursive_read_only) {
+  sync::SpecNodeNow view{.host_ips = HostIps(node), .recursive_read_only = recursive_read_only};
   view.prefers_ipv6 = !view.host_ips.empty() && IsIpv6(view.host_ips.front());
   for (const auto* entry : kube::Sorted(node.status().allocatable())) {
     const Result<kube::Quantity> amount = kube::Quantity::Parse(entry->second.string());
@@ -95,16 +95,18 @@ kube::core::Node NodeForPods::Current() const {
 void NodeForPods::Refresh() {
   if (!known_) return;
   const kube::core::Node node = Current();
-  user_->OnNodeForAdmission(ViewOf(node));
-  user_->OnNodeForSpecs(SpecViewOf(node));
   const node::RuntimeInput runtime = inputs_.Collect().runtime;
-  if (runtime.name.empty()) return;
-  sync::StatusNode status{.runtime_name = runtime.name, .host_ips = HostIps(node)};
-  status.prefers_ipv6 = !status.host_ips.empty() && IsIpv6(status.host_ips.front());
-  status.recursive_read_only =
+  // Of the default handler, which all pods run with.
+  const bool recursive_read_only =
       std::ranges::any_of(runtime.handlers, [](const node::RuntimeHandler& handler) {
         return handler.name.empty() && handler.recursive_read_only_mounts;
       });
+  user_->OnNodeForAdmission(ViewOf(node));
+  user_->OnNodeForSpecs(SpecViewOf(node, recursive_read_only));
+  if (runtime.name.empty()) return;
+  sync::StatusNode status{.runtime_name = runtime.name, .host_ips = HostIps(node)};
+  status.prefers_ipv6 = !status.host_ips.empty() && IsIpv6(status.host_ips.front());
+  status.recursive_read_only = recursive_read_only;
   user_->OnNodeForStatuses(status);
 }
 

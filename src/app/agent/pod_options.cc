@@ -66,7 +66,9 @@ sync::SpecNode SpecOf(const EffectiveConfig& effective, const std::string& root_
   spec.cpu_cfs_quota = config.cpucfsquota();
   spec.cpu_cfs_period_us = Duration(config.cpucfsquotaperiod().duration()) / Microseconds(1);
   spec.cgroup_v2 = effective.machine.unified_cgroups;
+  spec.selinux = effective.machine.selinux;
   spec.single_process_oom_kill = config.singleprocessoomkill();
+  spec.limited_swap = config.memoryswap().swapbehavior() == "LimitedSwap";
   return spec;
 }
 
@@ -76,6 +78,7 @@ managers::PodObjectsOptions ObjectsOf(const EffectiveConfig& effective) {
   managers::PodObjectsOptions options;
   if (strategy == "Cache") options.objects.detection = managers::ChangeDetection::kCache;
   if (strategy == "Get") options.objects.detection = managers::ChangeDetection::kGet;
+  options.trust_bundles.enabled = effective.kubelet.gates.Enabled("ClusterTrustBundleProjection");
   return options;
 }
 
@@ -102,7 +105,9 @@ PodSideOptions MakePodOptions(const EffectiveConfig& effective, const std::strin
   }
   options.spec = SpecOf(effective, root_folder);
   options.objects = ObjectsOf(effective);
-  options.directories = {.root_folder = root_folder, .logs_folder = options.spec.pod_logs_dir};
+  options.directories = {.root_folder = root_folder,
+                         .logs_folder = options.spec.pod_logs_dir,
+                         .links_folder = effective.own.settings.container_logs_dir};
   return options;
 }
 
@@ -114,6 +119,8 @@ Status AddMachine(const node::MachineFacts& machine, PodSideOptions& options) {
   sync::SpecNode& spec = options.spec;
   spec.memory_capacity_bytes = static_cast<int64_t>(machine.memory_bytes);
   spec.swap_capacity_bytes = static_cast<int64_t>(machine.swap_bytes);
+  spec.swap_controller = machine.swap_controller;
+  spec.thermal_throttle_paths = machine.thermal_throttle_paths;
   for (const node::HugePages& size : machine.huge_pages) {
     spec.hugepage_sizes.push_back(PageSizeName(size.page_kib));
   }

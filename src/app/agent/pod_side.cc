@@ -24,10 +24,11 @@ class PodSide::OnShard final : public sync::PodShardUser,
         volumes_(basics.loop(), basics.random(), disk_jobs_, objects_, basics.log(),
                  {.node = {.root_folder = options.directories.root_folder,
                            .selinux = options.spec.selinux}}),
-        directories_(basics.loop(), files_, options.directories, &volumes_),
-        leftovers_(files_, options.directories),
+        log_links_(basics.loop(), files_, basics.log(), options.directories.links_folder),
+        directories_(basics.loop(), files_, options.directories, &volumes_, &log_links_),
+        leftovers_(basics.loop(), files_, cri.runtime(), options.directories),
         runtime_(basics.loop(), files_, cri.runtime(), basics.log(),
-                 options.directories.root_folder),
+                 {options.directories.root_folder, options.spec.selinux}),
         hooks_(basics.loop(), cri.runtime(),
                [this, &pool](const Context& context, const std::string& host, uint16_t port,
                              reactor::Done<std::vector<net::Address>> done) {
@@ -42,7 +43,7 @@ class PodSide::OnShard final : public sync::PodShardUser,
 
   void Take(const NodeNews& news) {
     specs_.SetNode(news.node);
-    volumes_.SetAllocatable(news.node.allocatable);
+    volumes_.SetNode(news.node.allocatable, news.node.recursive_read_only);
     specs_.SetResolvConf(news.resolv_conf);
   }
 
@@ -51,6 +52,7 @@ class PodSide::OnShard final : public sync::PodShardUser,
   sync::PodHooks& hooks() { return hooks_; }
   sync::PodSpecs& specs() { return specs_; }
   sync::PodLeftovers& leftovers() { return leftovers_; }
+  managers::LogLinks& log_links() { return log_links_; }
   reactor::FileSystem& files() { return files_; }
   void Stop(reactor::Task stopped) {
     disk_jobs_.Stop(
@@ -94,6 +96,7 @@ class PodSide::OnShard final : public sync::PodShardUser,
   reactor::PoolDiskJobs disk_jobs_;
   managers::PodObjectsFront objects_;
   managers::VolumeManager volumes_;
+  managers::LogLinks log_links_;
   managers::PodDirectories directories_;
   managers::PodLeftoverFinder leftovers_;
   managers::TerminationMessages runtime_;
@@ -132,6 +135,7 @@ void PodSide::OpenShard(uint32_t shard, ShardBasics& basics, reactor::BlockingPo
 }
 
 void PodSide::Begin(sync::PodCoreUser& user, sync::PodStatusSink& statuses) {
+  on_shards_[sync::PodCore::kHome]->log_links().Prepare();
   core_.Begin(user, statuses);
   if (!options_.core.pleg.use_events) return;
   reactor::Shard& shard = home_->basics.shard();
@@ -146,6 +150,10 @@ void PodSide::JoinServer(sync::ApiServer& api) { objects_->Join(api); }
 
 void PodSide::LeaveServer() {
   if (objects_ != nullptr) objects_->Stop();
+}
+
+void PodSide::SetObjectTtl(std::optional<Duration> ttl) {
+  if (objects_ != nullptr) objects_->objects().SetTtl(ttl);
 }
 
 void PodSide::SetSpecNode(const sync::SpecNodeNow& node) { home_->news->SetNode(node); }

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "cri/cri_shard.h"
 #include "cri/event_stream.h"
 #include "managers/hooks/hook_runner.h"
+#include "managers/poddirs/log_links.h"
 #include "managers/poddirs/pod_directories.h"
 #include "managers/poddirs/pod_leftovers.h"
 #include "managers/poddirs/termination_messages.h"
@@ -61,6 +63,9 @@ class PodSide {
   // What pods refer to can be asked for from now on, until LeaveServer.
   void JoinServer(sync::ApiServer& api);
   void LeaveServer();
+  // The node's word on how long what pods refer to counts
+  // (configMapAndSecretChangeDetectionStrategy Cache); nothing: it has none.
+  void SetObjectTtl(std::optional<Duration> ttl);
   void SetSpecNode(const sync::SpecNodeNow& node);
   void SetResolvConf(Result<std::string> text);
 

@@ -10,6 +10,7 @@
 
 #include "app/agent/agent.h"
 #include "app/agent/agent_locks.h"
+#include "app/agent/calm_after_work.h"
 #include "app/agent/shard_basics.h"
 #include "app/crash_record.h"
 #include "app/version.h"
@@ -17,6 +18,7 @@
 #include "reactor/log_writer.h"
 #include "reactor/net/local_socket.h"
 #include "reactor/program_end.h"
+#include "reactor/spare_memory.h"
 #include "reactor/spawn.h"
 
 namespace denselet::app {
@@ -45,11 +47,13 @@ void TellStuck(const reactor::Shards& shards, const Clock& clock, const Logger& 
   }
 }
 
-reactor::ProgramEnd::Reason AwaitEnd(reactor::ProgramEnd& end, const reactor::Shards& shards,
-                                     const Clock& clock, const Logger& log) {
+reactor::ProgramEnd::Reason AwaitEnd(reactor::ProgramEnd& end, Agent& agent, const Clock& clock,
+                                     const Logger& log) {
+  CalmAfterWork work;
   while (true) {
     if (const auto reason = end.Wait(kStuckCheckPeriod)) return *reason;
-    TellStuck(shards, clock, log);
+    TellStuck(agent.shards(), clock, log);
+    if (work.Look(clock.Now(), reactor::CpuTimeUsed())) agent.SpareMemory();
   }
 }
 
@@ -70,8 +74,7 @@ Result<int> RunBeside(AgentProcess process, const AgentOptions& options, const L
   process.local_socket = local ? &*local : nullptr;
   const Result<std::unique_ptr<Agent>> agent = Agent::Start(process, options);
   if (!agent) return agent.error();
-  const reactor::ProgramEnd::Reason reason =
-      AwaitEnd(process.end, (*agent)->shards(), process.clock, log);
+  const reactor::ProgramEnd::Reason reason = AwaitEnd(process.end, **agent, process.clock, log);
   reactor::ProgramEnd::Hurry(kStopTimeMax);
   // What a shard has said of why comes first.
   (void)process.log_writer.Flush(kLogFlushTimeMax);

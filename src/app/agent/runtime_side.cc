@@ -11,9 +11,11 @@ namespace denselet::app {
 RuntimeSide::RuntimeSide(RuntimeSideSeams seams, RuntimeSideOptions options)
     : seams_(std::move(seams)),
       options_(std::move(options)),
-      health_(seams_.loop, seams_.runtime, seams_.log, [this] {
-        if (known_) known_();
-      }) {}
+      health_(seams_.loop, seams_.runtime, seams_.log,
+              [this] {
+                if (known_) known_();
+              }),
+      images_(seams_.loop, seams_.images, seams_.log, options_.images_max) {}
 
 RuntimeSide::~RuntimeSide() { seams_.loop.Disarm(timer_); }
 
@@ -40,6 +42,7 @@ void RuntimeSide::OnChecked(Result<cri::StartFacts> facts) {
     facts_ = *std::move(facts);
     stage_ = Stage::kWatching;
     if (known_) known_();
+    images_.Start();
     return health_.Start();
   }
   // Said once, and again when it is something else.
@@ -65,6 +68,9 @@ std::string RuntimeSide::WhyNot(const Error& error) const {
 node::NodeInputs RuntimeSide::Collect() {
   node::NodeInputs inputs;
   inputs.runtime = health_.input();
+  inputs.images = images_.images();
+  // No plugin can register here: what an earlier agent advertised of theirs is not to be had.
+  inputs.devices.reset_extended = true;
   if (inputs.runtime.name.empty() && facts_) {
     inputs.runtime.name = facts_->version.name;
     inputs.runtime.version = facts_->version.version;

@@ -3,7 +3,7 @@
 //
 //   checking (version, image service, cgroup driver) --(failed)--> pausing --> checking ...
 //      |
-//      +--(passed)--> watched by RuntimeHealth, for ever
+//      +--(passed)--> watched by RuntimeHealth, its images listed by NodeImages, for ever
 //
 // The agent begins without a runtime, too: the node is not ready then, says why, and becomes ready
 // when there is one.
@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "cri/start_check.h"
+#include "managers/node/node_images.h"
 #include "managers/node/node_inputs.h"
 #include "managers/node/runtime_health.h"
 #include "reactor/api/loop.h"
@@ -36,6 +37,7 @@ struct RuntimeSideSeams {
 
 struct RuntimeSideOptions {
   std::string endpoint = {};  // in what is told
+  int32_t images_max = 0;     // in the node's status; -1: no limit, 0: none are listed
 };
 
 class RuntimeSide final : public node::NodeInputsSource {
@@ -56,6 +58,9 @@ class RuntimeSide final : public node::NodeInputsSource {
 
   // Called when pods have to wait for the runtime or its network, and when no longer.
   void WhenTroubled(node::RuntimeHealth::OnTrouble tell) { health_.WhenTroubled(std::move(tell)); }
+
+  // There may be one more in the runtime, or one less.
+  void OnImagesChanged() { images_.OnChanged(); }
 
   // Asked with every Collect: why what pods do is not seen; empty: it is. Of one who outlives this.
   void AskOfPleg(UniqueFunction<std::string()> why_unhealthy) { pleg_ = std::move(why_unhealthy); }
@@ -82,6 +87,7 @@ class RuntimeSide final : public node::NodeInputsSource {
   UniqueFunction<std::string()> pleg_;
   std::unique_ptr<cri::StartCheck> check_;
   node::RuntimeHealth health_;
+  node::NodeImages images_;
   reactor::TimerId timer_;
 };
 

@@ -57,7 +57,7 @@ Refusal TakeReactor(const std::string& json, DenseletSettings& into) {
 
 Refusal TakePath(const std::string& json, std::string& into) {
   std::string path = TextOf(json);
-  if (json == "\"\"") return std::nullopt;  // the one below --root-dir
+  if (json == "\"\"") return std::nullopt;  // the default
   const bool plain = json.starts_with('"') && json.find('\\') == json.npos;
   if (!plain || !IsAbsolute(path)) return "an absolute path";
   into = std::move(path);
@@ -91,6 +91,11 @@ constexpr Field kFields[] = {
     {"socket", "denselet-socket",
      [](const std::string& json, DenseletSettings& s) { return TakePath(json, s.socket); },
      [](const DenseletSettings& s) { return s.socket; }},
+    {"containerLogsDir", "denselet-container-logs-dir",
+     [](const std::string& json, DenseletSettings& s) {
+       return TakePath(json, s.container_logs_dir);
+     },
+     [](const DenseletSettings& s) { return s.container_logs_dir; }},
     {"pleg.relistPeriod", "denselet-pleg-relist-period",
      [](const std::string& json, DenseletSettings& s) {
        return TakePeriod(json, s.pleg_relist_period);

@@ -21,6 +21,7 @@ struct DenseletSettings {
   Reactor reactor = Reactor::kAuto;
   std::string journal;  // file
   std::string socket;   // where the agent answers local questions
+  std::string container_logs_dir = "/var/log/containers";  // of links to logs
   Duration pleg_relist_period = Minutes(5);
   Duration pleg_fallback_relist_period = Seconds(1);
 };

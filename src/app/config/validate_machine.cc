@@ -14,10 +14,20 @@ bool HasSwap(std::string_view proc_swaps) {
   return proc_swaps.find('\n') != proc_swaps.npos;
 }
 
+// Its file system is mounted for writing, and processes have labels. In a container the kernel may
+// have it and the container may not.
+bool HasSelinux(ConfigFiles& files) {
+  const auto mounts = files.Read("/proc/self/mounts");
+  const auto label = files.Read("/proc/self/attr/current");
+  if (!mounts || !label) return false;
+  const std::string_view own = std::string_view(*label).substr(0, label->find('\0'));
+  return mounts->find(" selinuxfs rw") != mounts->npos && !own.empty() && own != "kernel";
+}
+
 }  // namespace
 
 Result<Machine> LookAtMachine(ConfigFiles& files) {
-  Machine machine{.unified_cgroups = files.HasUnifiedCgroups()};
+  Machine machine{.unified_cgroups = files.HasUnifiedCgroups(), .selinux = HasSelinux(files)};
   const auto swaps = files.Read("/proc/swaps");
   if (swaps) {
     machine.swap_on = HasSwap(*swaps);

@@ -19,6 +19,7 @@ namespace denselet::app {
 struct Machine {
   bool unified_cgroups = true;
   bool swap_on = false;
+  bool selinux = false;  // it is on, whether it enforces or not
 };
 
 // An error: whether there is swap could not be found out.

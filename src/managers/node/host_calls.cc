@@ -9,7 +9,6 @@
 #include <memory>
 #include <utility>
 
-#include "reactor/blocking_pool.h"
 #include "reactor/net/resolve.h"
 #include "reactor/shard.h"
 
@@ -48,36 +47,43 @@ Result<std::vector<NetworkInterface>> ReadInterfaces() {
   return all;
 }
 
+Result<std::vector<IpAddress>> AddressesOf(const std::string& name) {
+  const Result<std::vector<net::Address>> found = net::ResolveBlocking(name, 0);
+  if (!found) return found.error();
+  std::vector<IpAddress> addresses;
+  for (const net::Address& each : *found) {
+    const auto ip = IpAddress::From(each.get());
+    if (!ip) continue;
+    if (std::ranges::find(addresses, *ip) == addresses.end()) addresses.push_back(*ip);
+  }
+  return addresses;
+}
+
 }  // namespace
+
+BlockingHostCalls BlockingHostCalls::OfTheKernel() {
+  return {.space = SpaceOf, .interfaces = ReadInterfaces, .resolve = AddressesOf};
+}
 
 void RealHostCalls::MeasureFileSystem(const Context& context, std::string path,
                                       reactor::Done<FileSystemSpace> done) {
   pool_.Run<FileSystemSpace>(
-      home_, context, {"statfs", path}, [path] { return SpaceOf(path); }, std::move(done));
+      home_, context, {"statfs", path, spaces_},
+      [space = calls_.space, path] { return space(path); }, std::move(done));
 }
 
 void RealHostCalls::Interfaces(const Context& context,
                                reactor::Done<std::vector<NetworkInterface>> done) {
-  pool_.Run<std::vector<NetworkInterface>>(
-      home_, context, {"list network interfaces"}, [] { return ReadInterfaces(); },
-      std::move(done));
+  pool_.Run<std::vector<NetworkInterface>>(home_, context,
+                                           {"list network interfaces", "", interfaces_},
+                                           calls_.interfaces, std::move(done));
 }
 
 void RealHostCalls::Resolve(const Context& context, std::string name,
                             reactor::Done<std::vector<IpAddress>> done) {
-  net::Resolve(home_, pool_, context, std::move(name), 0,
-               [done = std::move(done)](Result<std::vector<net::Address>> found) mutable {
-                 if (!found) return done(found.error());
-                 std::vector<IpAddress> addresses;
-                 for (const net::Address& each : *found) {
-                   const auto ip = IpAddress::From(each.get());
-                   if (!ip) continue;
-                   if (std::ranges::find(addresses, *ip) == addresses.end()) {
-                     addresses.push_back(*ip);
-                   }
-                 }
-                 done(std::move(addresses));
-               });
+  pool_.Run<std::vector<IpAddress>>(
+      home_, context, {"resolve", name, names_},
+      [resolve = calls_.resolve, name] { return resolve(name); }, std::move(done));
 }
 
 }  // namespace denselet::node

@@ -3,15 +3,17 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/context.h"
 #include "managers/node/network_facts.h"
 #include "reactor/api/file_system.h"
+#include "reactor/blocking_pool.h"
 
 namespace denselet::reactor {
-class BlockingPool;
 class Shard;
 }  // namespace denselet::reactor
 
@@ -34,10 +36,28 @@ class HostCalls {
   virtual void Resolve(const Context&, std::string name, reactor::Done<std::vector<IpAddress>>) = 0;
 };
 
-// All three may hang: they go to the blocking pool.
+// The questions themselves, which block. On any thread.
+struct BlockingHostCalls {
+  std::function<Result<FileSystemSpace>(const std::string& path)> space;
+  std::function<Result<std::vector<NetworkInterface>>()> interfaces;
+  std::function<Result<std::vector<IpAddress>>(const std::string& name)> resolve;
+
+  static BlockingHostCalls OfTheKernel();
+};
+
+// All three may hang: they go to the blocking pool. They are asked again and again, and one that
+// hangs must cost one worker and not all: each has a lane, in which the next waits for the last to
+// return, also when nobody waits for that any more.
 class RealHostCalls final : public HostCalls {
  public:
-  RealHostCalls(reactor::Shard& home, reactor::BlockingPool& pool) : home_(home), pool_(pool) {}
+  RealHostCalls(reactor::Shard& home, reactor::BlockingPool& pool,
+                BlockingHostCalls calls = BlockingHostCalls::OfTheKernel())
+      : home_(home),
+        pool_(pool),
+        calls_(std::move(calls)),
+        spaces_(pool.MakeLane()),
+        interfaces_(pool.MakeLane()),
+        names_(pool.MakeLane()) {}
 
   void MeasureFileSystem(const Context&, std::string path, reactor::Done<FileSystemSpace>) override;
   void Interfaces(const Context&, reactor::Done<std::vector<NetworkInterface>>) override;
@@ -46,6 +66,8 @@ class RealHostCalls final : public HostCalls {
  private:
   reactor::Shard& home_;
   reactor::BlockingPool& pool_;
+  const BlockingHostCalls calls_;
+  const reactor::Lane spaces_, interfaces_, names_;
 };
 
 }  // namespace denselet::node

@@ -64,6 +64,43 @@ void AddFileSystem(const FileSystemSpace& space, PressureFacts& facts) {
       .available = space.inodes == 0 ? UINT64_MAX : space.inodes_free, .capacity = space.inodes};
 }
 
+// Those of the paths that there are. One after the other, handed from callback to callback: a large
+// machine has more of them than the pool has places.
+struct PathSearch {
+  reactor::FileSystem& files;
+  const Context context;
+  const std::vector<std::string> paths;
+  UniqueFunction<void(std::vector<std::string>)> done;
+  std::vector<std::string> found = {};
+  size_t next = 0;
+
+  static void Next(std::unique_ptr<PathSearch> self) {
+    PathSearch& it = *self;
+    if (it.next == it.paths.size()) return it.done(std::move(it.found));
+    it.files.Stat(it.context, it.paths[it.next],
+                  [self = std::move(self)](const Result<reactor::FileInfo>& there) mutable {
+                    if (there) self->found.push_back(self->paths[self->next]);
+                    ++self->next;
+                    Next(std::move(self));
+                  });
+  }
+};
+
+void LookForPaths(reactor::FileSystem& files, const Context& context, const FileTexts& texts,
+                  MachineFacts facts, UniqueFunction<void(MachineFacts)> done) {
+  const MachinePaths wanted = PathsToLookFor(texts);
+  std::vector<std::string> paths = wanted.thermal_throttle;
+  if (!wanted.swap_control.empty()) paths.push_back(wanted.swap_control);
+  PathSearch::Next(std::make_unique<PathSearch>(
+      PathSearch{files, context, std::move(paths),
+                 [facts = std::move(facts), swap_control = wanted.swap_control,
+                  done = std::move(done)](std::vector<std::string> found) mutable {
+                   facts.swap_controller = std::erase(found, swap_control) != 0;
+                   facts.thermal_throttle_paths = std::move(found);
+                   done(std::move(facts));
+                 }}));
+}
+
 void ResolveName(HostCalls& calls, const Context& context, const std::string& name,
                  NetworkFacts facts, reactor::Done<NetworkFacts> done) {
   if (name.empty()) return done(std::move(facts));
@@ -94,22 +131,29 @@ void HostFactsReader::ReadMachine(const Context& context, reactor::Done<MachineF
   std::optional<reactor::Done<MachineFacts>> done = Enter(asker);
   if (!done) return;
   const auto measure = [&calls = calls_, context, root = options_.root_folder](
-                           FileTexts texts, reactor::Done<MachineFacts> finish) {
-    Result<MachineFacts> facts = ParseMachineFacts(texts);
-    if (!facts) return finish(facts.error());
+                           MachineFacts facts, reactor::Done<MachineFacts> finish) {
     calls.MeasureFileSystem(context, root,
-                            [facts = std::move(*facts),
+                            [facts = std::move(facts),
                              finish = std::move(finish)](Result<FileSystemSpace> space) mutable {
                               if (space) facts.root_fs_bytes = space->bytes;
                               finish(std::move(facts));
                             });
   };
+  const auto parse = [&files = files_, context, measure](const FileTexts& texts,
+                                                         reactor::Done<MachineFacts> finish) {
+    Result<MachineFacts> facts = ParseMachineFacts(texts);
+    if (!facts) return finish(facts.error());
+    LookForPaths(files, context, texts, *std::move(facts),
+                 [measure, finish = std::move(finish)](MachineFacts more) mutable {
+                   measure(std::move(more), std::move(finish));
+                 });
+  };
   files_.List(context, std::string(kHugePagesFolder), kHugePageSizesMax,
-              [&files = files_, context, measure, done = *std::move(done)](
+              [&files = files_, context, parse, done = *std::move(done)](
                   Result<std::vector<reactor::DirectoryEntry>> sizes) mutable {
                 ReadAll(files, context, WithHugePages(sizes),
-                        [measure, done = std::move(done)](FileTexts texts) mutable {
-                          measure(std::move(texts), std::move(done));
+                        [parse, done = std::move(done)](const FileTexts& texts) mutable {
+                          parse(texts, std::move(done));
                         });
               });
 }

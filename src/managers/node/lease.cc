@@ -68,6 +68,7 @@ reactor::Done<T> LeaseRenewer::Guarded(void (LeaseRenewer::*method)(Result<T>)) 
 void LeaseRenewer::Round() {
   renewals_ = 0;
   fetched_ = false;
+  pause_ = kPauseMin;
   if (lease_ == nullptr) return BeginFetch();
   Renew();
 }
@@ -93,6 +94,8 @@ void LeaseRenewer::OnRenewed(Result<Lease> lease) {
 }
 
 void LeaseRenewer::OnRenewalFailed(const Error& error) {
+  // It asks for time, more than a request has: nobody is helped by the next at once.
+  if (error.code() == ErrorCode::kOverloaded) return Pause(error, stage_since_);
   log_.Error(error, "Failed to update lease", KV("stage", Name(stage_)));
   ++renewals_;
   if (renewals_ > 1 && error.code() != ErrorCode::kConflict) api_.DropIdleConnections();
@@ -191,8 +194,14 @@ void LeaseRenewer::Pause(const Error& error, TimePoint asked_at) {
   } else {
     log_.Error(error, "Failed to ensure lease exists, will retry", KV("interval", pause_));
   }
+  const bool renews = stage_ == Stage::kRenewing;
+  // From its answer where the server asked for time, and may have done so for a while.
+  const TimePoint from = error.code() == ErrorCode::kOverloaded ? loop_.Now() : asked_at;
   Enter(Stage::kPausing);
-  timer_ = loop_.Arm(std::max(loop_.Now(), After(asked_at, pause_)), [this] { Fetch(); });
+  timer_ = loop_.Arm(std::max(loop_.Now(), After(from, pause_)), [this, renews] {
+    if (renews) return Renew();
+    Fetch();
+  });
 }
 
 LeaseRenewer::Lease LeaseRenewer::Stamped(const Lease& base) const {

@@ -9,8 +9,9 @@
 //                                          | there is none
 //                                          v
 //                                    fetching owner --> creating --> resting
-//   fetching, fetching owner and creating, when they fail --> pausing (until 200 ms after it was
-//   asked, twice as long each time, 7 s at most) --> fetching
+//   fetching, fetching owner and creating, when they fail, and a renewal that the server has no
+//   time for --> pausing (until 200 ms after it was asked, twice as long each time, 7 s at most)
+//   --> fetching; with what is known, renewing
 //
 // The pause is counted from the question: one that waited in vain for a server that is away is
 // followed by the next at once, which is there to be answered first when the server is back. How

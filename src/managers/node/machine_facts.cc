@@ -10,7 +10,9 @@ namespace denselet::node {
 namespace {
 
 constexpr std::string_view kOnlineCpus = "/sys/devices/system/cpu/online";
+constexpr std::string_view kPossibleCpus = "/sys/devices/system/cpu/possible";
 constexpr std::string_view kMemory = "/proc/meminfo";
+constexpr std::string_view kOwnCgroup = "/proc/self/cgroup";
 constexpr std::string_view kKernelVersion = "/proc/sys/kernel/osrelease";
 constexpr std::string_view kBootId = "/proc/sys/kernel/random/boot_id";
 constexpr std::string_view kStat = "/proc/stat";
@@ -20,7 +22,8 @@ constexpr std::string_view kSystemUuids[] = {"/sys/class/dmi/id/product_uuid",
                                              "/proc/device-tree/system-id",
                                              "/proc/device-tree/vm,uuid", "/etc/machine-id"};
 constexpr std::string_view kOsReleases[] = {"/etc/os-release", "/usr/lib/os-release"};
-constexpr int64_t kCpusMax = 1 << 20;  // in a list; beyond is nonsense
+constexpr int64_t kCpusMax = 1 << 20;      // in a list; beyond is nonsense
+constexpr size_t kCpusLookedAtMax = 8192;  // one by one: no kernel is built for more
 
 std::string_view Trimmed(std::string_view text) {
   constexpr std::string_view kBlanks{" \t\r\n\v\f\0", 7};
@@ -92,12 +95,36 @@ std::vector<HugePages> ParseHugePages(const FileTexts& files) {
   return sizes;
 }
 
+Result<std::set<int64_t>> CpusOf(std::string_view list) {
+  list = Trimmed(list);
+  std::set<int64_t> cpus;
+  while (!list.empty()) {
+    const size_t comma = std::min(list.find(','), list.size());
+    const std::string_view range = Trimmed(list.substr(0, comma));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+    int64_t first = 0;
+    const char* end = range.data() + range.size();
+    auto parsed = std::from_chars(range.data(), end, first);
+    int64_t last = first;
+    if (parsed.ec == std::errc{} && parsed.ptr != end && *parsed.ptr == '-') {
+      parsed = std::from_chars(parsed.ptr + 1, end, last);
+    }
+    const bool fits = 0 <= first && first <= last && last < kCpusMax;
+    if (parsed.ec != std::errc{} || parsed.ptr != end || !fits) {
+      return Error(ErrorCode::kInvalid, "not a list of CPUs: \"" + std::string(range) + "\"");
+    }
+    for (int64_t cpu = first; cpu <= last; ++cpu) cpus.insert(cpu);
+  }
+  return cpus;
+}
+
 }  // namespace
 
 const std::vector<std::string>& MachineFiles() {
   static const std::vector<std::string> files = [] {
     std::set<std::string> paths;
-    for (const std::string_view path : {kOnlineCpus, kMemory, kKernelVersion, kBootId, kStat}) {
+    for (const std::string_view path :
+         {kOnlineCpus, kPossibleCpus, kMemory, kOwnCgroup, kKernelVersion, kBootId, kStat}) {
       paths.emplace(path);
     }
     for (const std::string_view path : kMachineIds) paths.emplace(path);
@@ -131,26 +158,35 @@ uint64_t HugePageKib(std::string_view folder) {
 }
 
 Result<int64_t> CountCpus(std::string_view list) {
-  list = Trimmed(list);
-  std::set<int64_t> cpus;
-  while (!list.empty()) {
-    const size_t comma = std::min(list.find(','), list.size());
-    const std::string_view range = Trimmed(list.substr(0, comma));
-    list.remove_prefix(std::min(comma + 1, list.size()));
-    int64_t first = 0;
-    const char* end = range.data() + range.size();
-    auto parsed = std::from_chars(range.data(), end, first);
-    int64_t last = first;
-    if (parsed.ec == std::errc{} && parsed.ptr != end && *parsed.ptr == '-') {
-      parsed = std::from_chars(parsed.ptr + 1, end, last);
+  const Result<std::set<int64_t>> cpus = CpusOf(list);
+  if (!cpus) return cpus.error();
+  return static_cast<int64_t>(cpus->size());
+}
+
+MachinePaths PathsToLookFor(const FileTexts& files) {
+  MachinePaths paths;
+  // The root of the one hierarchy has no such file, so it is looked for where we are.
+  std::string_view groups = TextOf(files, kOwnCgroup);
+  while (!groups.empty()) {
+    const std::string_view line = groups.substr(0, groups.find('\n'));
+    groups.remove_prefix(std::min(line.size() + 1, groups.size()));
+    if (line.find(":memory:") != line.npos) {
+      paths.swap_control = "/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes";
+      break;
     }
-    const bool fits = 0 <= first && first <= last && last < kCpusMax;
-    if (parsed.ec != std::errc{} || parsed.ptr != end || !fits) {
-      return Error(ErrorCode::kInvalid, "not a list of CPUs: \"" + std::string(range) + "\"");
+    if (line.starts_with("0::/")) {
+      const std::string_view own = line.substr(3);
+      paths.swap_control =
+          "/sys/fs/cgroup" + std::string(own == "/" ? "" : own) + "/memory.swap.max";
     }
-    for (int64_t cpu = first; cpu <= last; ++cpu) cpus.insert(cpu);
   }
-  return static_cast<int64_t>(cpus.size());
+  const Result<std::set<int64_t>> cpus = CpusOf(TextOf(files, kPossibleCpus));
+  if (!cpus || cpus->size() > kCpusLookedAtMax) return paths;
+  for (const int64_t cpu : *cpus) {
+    paths.thermal_throttle.push_back("/sys/devices/system/cpu/cpu" + std::to_string(cpu) +
+                                     "/thermal_throttle");
+  }
+  return paths;
 }
 
 Result<MachineFacts> ParseMachineFacts(const FileTexts& files) {

@@ -34,6 +34,10 @@ struct MachineFacts {
   std::string os_image = {};
   uint64_t root_fs_bytes = 0;      // of the file system with the agent's folder; 0: not known
   uint64_t booted_at_seconds = 0;  // since 1970; 0: not known
+  // Groups of processes can be kept from swapping.
+  bool swap_controller = false;
+  // Of each CPU that has one: what containers are not to see.
+  std::vector<std::string> thermal_throttle_paths = {};
 };
 
 // Files by path, as far as they could be read.
@@ -55,5 +59,12 @@ uint64_t HugePageKib(std::string_view folder);
 
 // How many CPUs a list such as "0-3,8" names. kInvalid: it is none.
 Result<int64_t> CountCpus(std::string_view list);
+
+// What is there or is not, which tells of the machine, too.
+struct MachinePaths {
+  std::string swap_control = {};  // empty: in no group of ours
+  std::vector<std::string> thermal_throttle = {};
+};
+MachinePaths PathsToLookFor(const FileTexts& files);
 
 }  // namespace denselet::node

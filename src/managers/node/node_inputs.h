@@ -41,13 +41,14 @@ struct DeviceInput {
   ResourceList capacity = {};
   ResourceList allocatable = {};
   std::vector<std::string> removed = {};  // had a plugin once
-  // The machine is another than before: what the node claims to have of plugins is not there yet.
+  // The machine is another than before, or has no plugins: what the node claims to have of them is
+  // not there.
   bool reset_extended = false;
 };
 
 struct NodeInputs {
   RuntimeInput runtime = {};
-  std::vector<ImageInput> images = {};
+  std::optional<std::vector<ImageInput>> images = {};  // nothing: not known yet
   DeviceInput devices = {};
   Pressures pressures = {};  // the node's manager measures them itself
   std::optional<std::string> storage_error = {};

@@ -6,6 +6,7 @@
 #include "kube/api/codec/codec.h"
 #include "kube/api/types.h"
 #include "managers/node/address_choice.h"
+#include "managers/node/node_images.h"
 #include "managers/node/node_resources.h"
 #include "managers/node/runtime_version.h"
 
@@ -50,19 +51,16 @@ void SetVersions(const StatusParts& parts, kube::core::NodeSystemInfo& info) {
 
 void SetImages(const NodeConfig& config, const std::vector<ImageInput>& images,
                kube::core::NodeStatus& status) {
-  std::vector<const ImageInput*> sorted;
-  for (const ImageInput& image : images) sorted.push_back(&image);
-  std::ranges::sort(sorted, [](const ImageInput* a, const ImageInput* b) {
-    return a->bytes == b->bytes ? a->id > b->id : a->bytes > b->bytes;
-  });
+  std::vector<ImageInput> sorted = images;
+  SortImages(sorted);
   if (config.images_max >= 0 && static_cast<size_t>(config.images_max) < sorted.size()) {
     sorted.resize(static_cast<size_t>(config.images_max));
   }
   status.clear_images();
-  for (const ImageInput* image : sorted) {
+  for (const ImageInput& image : sorted) {
     auto* added = status.add_images();
-    added->set_sizebytes(image->bytes);
-    for (const auto* names : {&image->digests, &image->tags}) {
+    added->set_sizebytes(image.bytes);
+    for (const auto* names : {&image.digests, &image.tags}) {
       for (const std::string& name : *names) {
         if (static_cast<size_t>(added->names_size()) < kNamesPerImageMax) added->add_names(name);
       }
@@ -112,7 +110,8 @@ void SetStatus(const StatusParts& parts, kube::core::Node& node, NodeMemory& mem
   SetMachine(parts, status, memory, notes);
   SetVersions(parts, *status.mutable_nodeinfo());
   status.mutable_daemonendpoints()->mutable_kubeletendpoint()->set_port(parts.config.port);
-  SetImages(parts.config, parts.inputs.images, status);
+  // What an earlier agent told of them is right until we know better.
+  if (parts.inputs.images) SetImages(parts.config, *parts.inputs.images, status);
   SetRuntimeFeatures(parts.inputs.runtime, status);
   SetConditions(parts.config, parts.inputs, parts.moment, status, notes);
   if (parts.inputs.volumes_in_use) {

@@ -134,6 +134,10 @@ void StatusReporter::OnPatched(Result<kube::core::Node> node) {
 
 void StatusReporter::Fail(const Error& error) {
   ++tries_;
+  if (error.code() == ErrorCode::kOverloaded) {
+    log_.Error(error, "Error updating node status, the API server has no time", KV("try", tries_));
+    return Finish(Outcome::kFailed);
+  }
   if (tries_ > 1) api_.DropIdleConnections();
   log_.Error(error, "Error updating node status, will retry", KV("try", tries_));
   if (tries_ < tries_max_) return Try();

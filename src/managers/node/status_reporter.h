@@ -7,6 +7,8 @@
 //                                             v
 //                                          fetching --> patching        five tries in all
 //
+// A server that asks for more time than a request has (429) is left alone until the next report.
+//
 // Lives on the API shard; destroying it ends it.
 #pragma once
 

@@ -9,6 +9,7 @@
 
 #include "base/quoted.h"
 #include "kube/api/types.h"
+#include "managers/poddirs/log_links.h"
 #include "managers/poddirs/message_files.h"
 #include "managers/poddirs/mount_table.h"
 #include "managers/poddirs/tree_removal.h"
@@ -45,6 +46,13 @@ Status CheckName(std::string_view name) {
         .With(Quoted(name, kShownMax));
   }
   return Ok();
+}
+
+Status CheckNames(const sync::PodIdentity& pod, const sync::LoggedContainer& container) {
+  for (const std::string& name : {pod.ref.ns, pod.ref.name, pod.uid.value(), container.name}) {
+    if (const Status checked = CheckName(name); !checked) return checked;
+  }
+  return CheckName(container.id.value());
 }
 
 }  // namespace
@@ -146,7 +154,7 @@ void PodDirectories::Prepare(const Context& context, const kube::PodRef& pod,
 
   auto work = std::make_unique<Preparation>(*this, context, std::move(done));
   const std::string data = PodFolder(options_.root_folder, PodUid(std::string(hot.uid)));
-  work->AddFolder(data, kDataMode);
+  // With the first of them the pod's own is made, of the same mode.
   for (const std::string_view part : kDataParts) {
     work->AddFolder(data + "/" + std::string(part), kDataMode);
   }
@@ -339,16 +347,28 @@ std::string PodDirectories::LogFolder(const sync::PodIdentity& pod) const {
   return options_.logs_folder + "/" + pod.ref.ns + "_" + pod.ref.name + "_" + pod.uid.value();
 }
 
+void PodDirectories::LinkLog(const sync::PodIdentity& pod, const sync::LoggedContainer& container) {
+  if (links_ == nullptr || !CheckNames(pod, container)) return;
+  links_->Make(
+      pod, container,
+      LogFolder(pod) + "/" + container.name + "/" + std::to_string(container.attempt) + ".log");
+}
+
+void PodDirectories::UnlinkLog(const sync::PodIdentity& pod,
+                               const sync::LoggedContainer& container) {
+  if (links_ == nullptr || !CheckNames(pod, container)) return;
+  links_->Remove(pod, container);
+}
+
 void PodDirectories::RemoveContainerLogs(const Context& context, const sync::PodIdentity& pod,
-                                         const std::string& container, uint32_t attempt,
+                                         const sync::LoggedContainer& container,
                                          reactor::Done<Unit> done) {
-  for (const std::string& name : {pod.ref.ns, pod.ref.name, pod.uid.value(), container}) {
-    if (const Status checked = CheckName(name); !checked) {
-      return Refuse(checked.error(), std::move(done));
-    }
+  if (const Status checked = CheckNames(pod, container); !checked) {
+    return Refuse(checked.error(), std::move(done));
   }
-  LogRemoval::Begin(std::make_unique<LogRemoval>(*this, context, LogFolder(pod) + "/" + container,
-                                                 attempt, std::move(done)));
+  UnlinkLog(pod, container);
+  LogRemoval::Begin(std::make_unique<LogRemoval>(
+      *this, context, LogFolder(pod) + "/" + container.name, container.attempt, std::move(done)));
 }
 
 void PodDirectories::RemoveLogs(const Context& context, const sync::PodIdentity& pod,

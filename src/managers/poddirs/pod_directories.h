@@ -4,6 +4,8 @@
 //   <root>/pods/<uid>/{volumes,plugins}    0750
 //   <logs>/<namespace>_<name>_<uid>/<container>/<attempt>.log    0755
 //
+// Links to the logs are made by who was given for that, if anybody was.
+//
 // Volumes are mounted and unmounted by who was given for that. Where there is nobody, a pod that
 // has some is refused, in words for its event, and starts nothing.
 //
@@ -24,9 +26,12 @@
 
 namespace denselet::managers {
 
+class LogLinks;
+
 struct PodDirectoriesOptions {
   std::string root_folder = {};
   std::string logs_folder = "/var/log/pods";
+  std::string links_folder = {};  // of links to logs; empty: none are made
   std::string mount_table = "/proc/self/mountinfo";
 };
 
@@ -36,8 +41,8 @@ class PodDirectories final : public sync::PodResources {
   static constexpr size_t kLogsMax = 10'000;
 
   PodDirectories(reactor::Loop& loop, reactor::FileSystem& files, PodDirectoriesOptions options,
-                 sync::PodMounts* mounts = nullptr)
-      : loop_(loop), files_(files), options_(std::move(options)), mounts_(mounts) {}
+                 sync::PodMounts* mounts = nullptr, LogLinks* links = nullptr)
+      : loop_(loop), files_(files), options_(std::move(options)), mounts_(mounts), links_(links) {}
 
   void Prepare(const Context&, const kube::PodRef&, reactor::Done<sync::PreparedPod>) override;
   void Mount(const Context&, const kube::PodRef&, reactor::Done<sync::MountedVolumes>) override;
@@ -47,8 +52,11 @@ class PodDirectories final : public sync::PodResources {
   // is more than empty directories, nothing may be mounted below. Logs stay for who wants to read
   // them.
   void Release(const Context&, const sync::PodIdentity&, reactor::Done<Unit>) override;
-  void RemoveContainerLogs(const Context&, const sync::PodIdentity&, const std::string& container,
-                           uint32_t attempt, reactor::Done<Unit>) override;
+  void LinkLog(const sync::PodIdentity&, const sync::LoggedContainer&) override;
+  void UnlinkLog(const sync::PodIdentity&, const sync::LoggedContainer&) override;
+  // Their link first, so that none leads nowhere.
+  void RemoveContainerLogs(const Context&, const sync::PodIdentity&, const sync::LoggedContainer&,
+                           reactor::Done<Unit>) override;
   void RemoveLogs(const Context&, const sync::PodIdentity&, reactor::Done<Unit>) override;
 
  private:
@@ -63,6 +71,7 @@ class PodDirectories final : public sync::PodResources {
   reactor::FileSystem& files_;
   const PodDirectoriesOptions options_;
   sync::PodMounts* const mounts_;
+  LogLinks* const links_;
 };
 
 // One more than the highest N of names like "N.log"; rotated ones ("N.log.20260102-150405",

@@ -5,6 +5,8 @@
 #include <set>
 #include <string>
 
+#include "managers/poddirs/log_links.h"
+
 namespace denselet::managers {
 namespace {
 
@@ -66,6 +68,14 @@ void PodLeftoverFinder::Find(const Context& context,
                               done(PodsOf(data, *logs));
                             });
               });
+}
+
+void PodLeftoverFinder::RemoveDeadLinks(const Context& context, reactor::Done<size_t> done) {
+  if (options_.links_folder.empty()) {
+    loop_.Post([done = std::move(done)]() mutable { done(size_t{0}); });
+    return;
+  }
+  managers::RemoveDeadLinks(files_, runtime_, context, options_.links_folder, std::move(done));
 }
 
 }  // namespace denselet::managers

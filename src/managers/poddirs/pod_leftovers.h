@@ -13,7 +13,9 @@
 
 #include "managers/poddirs/pod_directories.h"
 #include "reactor/api/file_system.h"
+#include "reactor/api/loop.h"
 #include "sync/ports/pod_services.h"
+#include "sync/ports/runtime.h"
 
 namespace denselet::managers {
 
@@ -22,14 +24,19 @@ class PodLeftoverFinder final : public sync::PodLeftovers {
   // In one directory; more than that is an error, and nothing is found.
   static constexpr size_t kPodsMax = 100'000;
 
-  PodLeftoverFinder(reactor::FileSystem& files, PodDirectoriesOptions options)
-      : files_(files), options_(std::move(options)) {}
+  PodLeftoverFinder(reactor::Loop& loop, reactor::FileSystem& files, sync::Runtime& runtime,
+                    PodDirectoriesOptions options)
+      : loop_(loop), files_(files), runtime_(runtime), options_(std::move(options)) {}
 
   // One for each pod, by uid; one that has several directories of logs is there for each of them.
   void Find(const Context&, reactor::Done<std::vector<sync::PodIdentity>>) override;
+  // See log_links.h. Without a folder of links there are none.
+  void RemoveDeadLinks(const Context&, reactor::Done<size_t>) override;
 
  private:
+  reactor::Loop& loop_;
   reactor::FileSystem& files_;
+  sync::Runtime& runtime_;
   const PodDirectoriesOptions options_;
 };
 

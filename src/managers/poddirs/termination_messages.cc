@@ -75,8 +75,8 @@ class TerminationMessages::Creation {
     if (!IsName(it.spec_.pod.value()) || !IsName(it.spec_.name)) return it.Create();
     std::array<char, 9> number = {};
     std::snprintf(number.data(), number.size(), "%08x", it.spec_.attempt);
-    std::string folder =
-        it.owner_.root_folder_ + "/pods/" + it.spec_.pod.value() + "/containers/" + it.spec_.name;
+    std::string folder = it.owner_.options_.root_folder + "/pods/" + it.spec_.pod.value() +
+                         "/containers/" + it.spec_.name;
     it.file_ = folder + "/" + number.data();
     it.owner_.files_.MakeDirectories(
         it.file_context_, std::move(folder), kFolderMode,
@@ -100,11 +100,10 @@ class TerminationMessages::Creation {
                           });
   }
 
-  // Runtimes label it where there is SELinux, and leave it alone elsewhere.
   void Mount() {
     spec_.mounts.push_back({.container_path = MessagePath(spec_),
                             .host_path = file_,
-                            .selinux_relabel = true,
+                            .selinux_relabel = owner_.options_.selinux,
                             .uids = spec_.namespaces.uids,
                             .gids = spec_.namespaces.gids});
   }
@@ -212,12 +211,12 @@ class TerminationMessages::Reading {
 
 TerminationMessages::TerminationMessages(reactor::Loop& loop, reactor::FileSystem& files,
                                          sync::Runtime& runtime, const Logger& log,
-                                         std::string root_folder)
+                                         TerminationMessagesOptions options)
     : loop_(loop),
       files_(files),
       runtime_(runtime),
       log_(log),
-      root_folder_(std::move(root_folder)),
+      options_(std::move(options)),
       alive_(std::make_shared<bool>(true)) {}
 
 TerminationMessages::~TerminationMessages() { *alive_ = false; }

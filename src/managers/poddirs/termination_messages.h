@@ -28,13 +28,18 @@
 
 namespace denselet::managers {
 
+struct TerminationMessagesOptions {
+  std::string root_folder = {};
+  bool selinux = false;  // the runtime is to label the files
+};
+
 class TerminationMessages final : public sync::Runtime {
  public:
   static constexpr Duration kWaitMax = Seconds(1);
   static constexpr size_t kKeptMax = 8192;  // messages; when full all are forgotten, and read again
 
   TerminationMessages(reactor::Loop& loop, reactor::FileSystem& files, sync::Runtime& runtime,
-                      const Logger& log, std::string root_folder);
+                      const Logger& log, TerminationMessagesOptions options);
   ~TerminationMessages() override;
   TerminationMessages(const TerminationMessages&) = delete;
   TerminationMessages& operator=(const TerminationMessages&) = delete;
@@ -79,7 +84,7 @@ class TerminationMessages final : public sync::Runtime {
   reactor::FileSystem& files_;
   sync::Runtime& runtime_;
   const Logger log_;
-  const std::string root_folder_;
+  const TerminationMessagesOptions options_;
   std::map<ContainerId, std::string> kept_;
   std::shared_ptr<bool> alive_;  // shared with answers that come after the end
 };

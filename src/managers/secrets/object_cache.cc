@@ -75,6 +75,9 @@ class ObjectCache::Entry final : private sync::ListWatchUser {
         key_(std::move(key)),
         generation_(generation),
         waiting_(cache.loop_, cache.options_.waiting_max) {}
+  ~Entry() { cache_.loop_.Disarm(late_timer_); }
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
 
   const sync::ObjectKey& key() const { return key_; }
   uint64_t generation() const { return generation_; }
@@ -93,9 +96,17 @@ class ObjectCache::Entry final : private sync::ListWatchUser {
     return NotFound(key_);
   }
 
+  // Its watch has not spoken yet, so what is known of it is what a look has shown.
+  bool unheard() const { return !heard_ && cache_.options_.detection == ChangeDetection::kWatch; }
+  // ... and that was long ago.
+  bool IsOld(TimePoint now) const {
+    return unheard() && looked_at_ && now - *looked_at_ >= cache_.options_.ttl;
+  }
+
   void Watch() {
     if (watch_ != nullptr || cache_.api_ == nullptr) return;
     seen_ = false;
+    heard_ = false;
     watch_ = cache_.api_->Follow({.resource = ResourceOfKind(key_.kind),
                                   .ns = key_.ref.ns,
                                   .field_selector = "metadata.name=" + key_.ref.name,
@@ -108,16 +119,32 @@ class ObjectCache::Entry final : private sync::ListWatchUser {
     watch_.reset();
     kept_ = {};
     state_ = State::kUnknown;
+    looked_at_.reset();
+  }
+  // Who waits is not to wait for a watch that has no place on any connection.
+  void LookIfLate() {
+    if (waits_) return;
+    waits_ = true;
+    late_timer_ =
+        cache_.loop_.Arm(After(cache_.loop_.Now(), cache_.options_.first_wait_max), [this] {
+          waits_ = false;
+          if (state_ != State::kUnknown || waiting_.empty()) return;
+          if (cache_.api_ == nullptr) return waiting_.Answer(NotSynced(key_));
+          cache_.Look(*this);
+        });
   }
 
   // What a GET answered.
   void Take(const Result<sync::ApiObject>& answer, TimePoint now) {
     looking_ = false;
+    // The watch has spoken meanwhile, and tells of what came after this.
+    if (cache_.options_.detection == ChangeDetection::kWatch && !unheard()) return;
+    const bool gone = !answer && answer.error().code() == ErrorCode::kNotFound;
+    Result<Kept> kept = answer ? Keep(key_.kind, answer->wire) : Result<Kept>(answer.error());
+    if (!kept && !gone) return AnswerFailed(kept.error());
     looked_at_ = now;
-    if (!answer && answer.error().code() == ErrorCode::kNotFound) return SetAbsent();
-    if (!answer) return waiting_.Answer(answer.error());
-    Result<Kept> kept = Keep(key_.kind, answer->wire);
-    if (!kept) return waiting_.Answer(kept.error());
+    if (gone) return SetAbsent();
+    if (kept->immutable) watch_.reset();
     SetPresent(*std::move(kept));
   }
 
@@ -132,19 +159,31 @@ class ObjectCache::Entry final : private sync::ListWatchUser {
     // What cannot be read is no reason to forget what could.
     if (!kept) return;
     seen_ = true;
+    heard_ = true;
     const bool immutable = kept->immutable;
     SetPresent(*std::move(kept));
     if (immutable) watch_.reset();
   }
   void OnGone(const ObjectRef&, std::string_view) override {
     seen_ = false;
+    heard_ = true;
     SetAbsent();
   }
   void OnSynced() override {
+    heard_ = true;
     if (!seen_) SetAbsent();
   }
   // It goes on trying; what was known stays true as far as anybody knows.
   void OnTrouble(const Error&) override {}
+
+  // What was known serves on, as upstream; but who wants no cache gets none.
+  void AnswerFailed(const Error& error) {
+    const ChangeDetection detection = cache_.options_.detection;
+    if (state_ != State::kUnknown && detection != ChangeDetection::kGet) {
+      return waiting_.Answer(Answer());
+    }
+    waiting_.Answer(detection == ChangeDetection::kWatch ? NotSynced(key_) : error);
+  }
 
   void SetPresent(Kept kept) {
     const bool same = state_ == State::kPresent && kept.uid == kept_.uid &&
@@ -172,7 +211,10 @@ class ObjectCache::Entry final : private sync::ListWatchUser {
   const uint64_t generation_;
   State state_ = State::kUnknown;
   Kept kept_ = {};
-  bool seen_ = false;  // since the watch began
+  bool seen_ = false;   // since the watch began
+  bool heard_ = false;  // the same, of anything
+  reactor::TimerId late_timer_ = {};
+  bool waits_ = false;  // for it
   std::map<uint32_t, ObjectUse> holders_;
   std::unique_ptr<sync::ListWatch> watch_;
   WaitingLine<sync::ObjectBytes> waiting_;
@@ -180,7 +222,7 @@ class ObjectCache::Entry final : private sync::ListWatchUser {
 
 ObjectCache::ObjectCache(reactor::Loop& loop, Random& random, ObjectCacheUser& user,
                          const ObjectCacheOptions& options)
-    : loop_(loop), random_(random), user_(user), options_(options) {}
+    : loop_(loop), random_(random), user_(user), options_(options), ttl_(options.ttl) {}
 
 ObjectCache::~ObjectCache() {
   cancel_.Cancel();
@@ -246,20 +288,26 @@ void ObjectCache::Fetch(const Context& context, const sync::ObjectKey& key,
   Entry& entry = *found->second;
   const TimePoint now = loop_.Now();
   entry.used_at = now;
-  const bool known = entry.state() != Entry::State::kUnknown;
+  const bool known = entry.state() != Entry::State::kUnknown && !entry.IsOld(now);
   const bool fresh = options_.detection == ChangeDetection::kWatch ||
                      (options_.detection == ChangeDetection::kCache && entry.looked_at_ &&
-                      now - *entry.looked_at_ < options_.ttl);
+                      now - *entry.looked_at_ < ttl_);
   if ((known && fresh) || entry.immutable()) {
     return loop_.Post(
         [answer = entry.Answer(), done = std::move(done)]() mutable { done(std::move(answer)); });
   }
-  const TimePoint until = std::min(context.deadline, options_.detection == ChangeDetection::kWatch
-                                                         ? After(now, options_.first_wait_max)
-                                                         : After(now, options_.request_time_max));
-  entry.waiting().Add(until, NotSynced(key), std::move(done));
-  if (options_.detection == ChangeDetection::kWatch) {
-    entry.Watch();
+  const Duration wait = options_.detection == ChangeDetection::kWatch
+                            ? options_.first_wait_max + options_.late_look_max
+                            : options_.request_time_max;
+  // Its time may end together with that of the request.
+  const bool serves =
+      entry.state() != Entry::State::kUnknown && options_.detection != ChangeDetection::kGet;
+  entry.waiting().Add(std::min(context.deadline, After(now, wait)),
+                      serves ? entry.Answer() : Result<sync::ObjectBytes>(NotSynced(key)),
+                      std::move(done));
+  if (options_.detection == ChangeDetection::kWatch) entry.Watch();
+  if (options_.detection == ChangeDetection::kWatch && entry.state() == Entry::State::kUnknown) {
+    entry.LookIfLate();
   } else {
     Look(entry);
   }
@@ -318,11 +366,17 @@ void ObjectCache::Sweep() {
       const bool idle = !entry->live() && entry->waiting().empty() &&
                         entry->state() != Entry::State::kUnknown &&
                         now - entry->used_at >= options_.idle_max;
-      if (idle) entry->Rest();
+      if (idle) {
+        entry->Rest();
+      } else if ((entry->live() || entry->state() == Entry::State::kAbsent) && entry->IsOld(now) &&
+                 !entry->immutable()) {
+        Look(*entry);
+      }
       continue;
     }
     const bool wanted = entry->live() || entry->state() == Entry::State::kAbsent;
-    const bool old = !entry->looked_at_ || now - *entry->looked_at_ >= options_.ttl;
+    const Duration lasts = options_.detection == ChangeDetection::kCache ? ttl_ : options_.ttl;
+    const bool old = !entry->looked_at_ || now - *entry->looked_at_ >= lasts;
     if (wanted && old && !entry->immutable()) Look(*entry);
   }
   if (!sweeping_) return;

@@ -2,7 +2,8 @@
 //
 //   Hold -> an entry -> (kWatch) its own list-watch by name ----> changes --> OnObjectChanged
 //                       (kCache, kGet) a GET when asked,     --/
-//                       and every `ttl` while it is live or missing
+//                       and once a minute while it is live or missing, but of kCache not more
+//                       often than `ttl`
 //   Drop of the last holder -> the entry is gone, and its watch with it
 //
 // One watch for each name: the node authorizer lets a node list and watch secrets and configMaps by
@@ -11,7 +12,9 @@
 // immutable one no watch is left once it was read.
 //
 // A question is answered from what is known; the first one waits for the first list, but not for
-// ever: who asked is told by OnObjectChanged when it came later, and asks again then.
+// ever: there may be more objects than the connections have streams. Then a GET answers, and as
+// long as the watch does not speak it is looked at as with kGet. Who was not answered in time is
+// told by OnObjectChanged when it came later, and asks again then.
 //
 // Lives on the API shard; destroying it answers those who wait.
 #pragma once
@@ -19,6 +22,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,8 +46,9 @@ enum class ChangeDetection : uint8_t { kWatch, kCache, kGet };
 struct ObjectCacheOptions {
   ChangeDetection detection = ChangeDetection::kWatch;
   bool has_api_server = true;
-  Duration ttl = Minutes(1);             // of kCache; between looks of both kCache and kGet
+  Duration ttl = Minutes(1);             // of kCache, where the node says none
   Duration first_wait_max = Seconds(5);  // for the first list of a watch
+  Duration late_look_max = Seconds(10);  // for the answer to a GET when that did not come
   Duration request_time_max = Seconds(30);
   Duration idle_max = Minutes(5);
   Duration sweep_period = Minutes(1);
@@ -76,6 +81,10 @@ class ObjectCache {
   // Nothing is asked of it any more.
   void Leave();
 
+  // How long of kCache what was read counts, as the node says; nothing: as the options say. Until
+  // somebody asks or looks nothing happens.
+  void SetTtl(std::optional<Duration> ttl) { ttl_ = ttl.value_or(options_.ttl); }
+
   // A holder holds an object once, whatever for.
   void Hold(const sync::ObjectKey& key, uint32_t holder, ObjectUse use);
   void Drop(const sync::ObjectKey& key, uint32_t holder);
@@ -100,6 +109,7 @@ class ObjectCache {
   Random& random_;
   ObjectCacheUser& user_;
   const ObjectCacheOptions options_;
+  Duration ttl_;
   sync::ApiServer* api_ = nullptr;
   CancelSource cancel_;
   uint64_t next_generation_ = 1;

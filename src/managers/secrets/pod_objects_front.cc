@@ -164,6 +164,16 @@ void PodObjectsFront::Token(const Context& context, const sync::TokenWish& wish,
       std::move(done));
 }
 
+void PodObjectsFront::TrustAnchors(const Context& context, const sync::TrustWish& wish,
+                                   reactor::Done<sync::ObjectBytes> done) {
+  AskHome<sync::ObjectBytes>(
+      context,
+      [wish](PodObjectsHome& home, const Context& here, reactor::Done<sync::ObjectBytes> reply) {
+        home.trust_bundles().Fetch(here, wish, std::move(reply));
+      },
+      std::move(done));
+}
+
 void PodObjectsFront::OnChanged(const std::vector<sync::ObjectKey>& keys) {
   for (const sync::ObjectKey& key : keys) {
     const auto found = referred_.find(key);

@@ -38,6 +38,8 @@ class PodObjectsFront final : public sync::PodObjects {
                 reactor::Done<sync::ServiceSet> done) override;
   void Token(const Context& context, const sync::TokenWish& wish,
              reactor::Done<sync::ServiceToken> done) override;
+  void TrustAnchors(const Context& context, const sync::TrustWish& wish,
+                    reactor::Done<sync::ObjectBytes> done) override;
 
   // From home.
   void OnChanged(const std::vector<sync::ObjectKey>& keys);

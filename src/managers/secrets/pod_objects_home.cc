@@ -12,7 +12,9 @@ PodObjectsHome::PodObjectsHome(reactor::Shard& shard, Random& random,
       changed_(shard.shards()),
       objects_(shard.loop(), random, static_cast<ObjectCacheUser&>(*this), options.objects),
       services_(shard.loop(), options.services),
-      tokens_(shard.loop(), random, options.tokens) {}
+      tokens_(shard.loop(), random, options.tokens),
+      trust_bundles_(shard.loop(), random, static_cast<TrustBundleListUser&>(*this),
+                     options.trust_bundles) {}
 
 PodObjectsHome::~PodObjectsHome() {
   Stop();
@@ -23,12 +25,14 @@ void PodObjectsHome::Join(sync::ApiServer& api) {
   objects_.Join(api);
   services_.Join(api);
   tokens_.Join(api);
+  trust_bundles_.Join(api);
 }
 
 void PodObjectsHome::Stop() {
   objects_.Leave();
   services_.Leave();
   tokens_.Leave();
+  trust_bundles_.Leave();
   for (auto& keys : changed_) keys.clear();
   if (std::exchange(telling_, false)) shard_.loop().Disarm(timer_);
 }
@@ -36,12 +40,12 @@ void PodObjectsHome::Stop() {
 void PodObjectsHome::Take(uint32_t shard, const FrontHandle& front, const HoldChanges& changes) {
   fronts_[shard] = front;
   for (const auto& [key, use] : changes.objects) {
-    if (use) {
-      objects_.Hold(key, shard, *use);
-    } else {
-      objects_.Drop(key, shard);
-      changed_[shard].erase(key);
-    }
+    if (!use) changed_[shard].erase(key);
+    const bool bundles = key.kind == sync::ObjectKind::kTrustBundles;
+    if (bundles && use) trust_bundles_.Hold(shard);
+    if (bundles && !use) trust_bundles_.Drop(shard);
+    if (!bundles && use) objects_.Hold(key, shard, *use);
+    if (!bundles && !use) objects_.Drop(key, shard);
   }
   for (const PodUid& pod : changes.gone) tokens_.Forget(pod);
 }
@@ -49,6 +53,17 @@ void PodObjectsHome::Take(uint32_t shard, const FrontHandle& front, const HoldCh
 void PodObjectsHome::OnObjectChanged(const sync::ObjectKey& key,
                                      const std::vector<uint32_t>& holders) {
   for (const uint32_t holder : holders) changed_[holder].insert(key);
+  TellSoon();
+}
+
+void PodObjectsHome::OnTrustBundlesChanged(const std::set<uint32_t>& holders) {
+  for (const uint32_t holder : holders) {
+    changed_[holder].insert(sync::ObjectKey{.kind = sync::ObjectKind::kTrustBundles});
+  }
+  TellSoon();
+}
+
+void PodObjectsHome::TellSoon() {
   if (std::exchange(telling_, true)) return;
   timer_ = shard_.loop().Arm(shard_.loop().Now(), [this] { Tell(); });
 }

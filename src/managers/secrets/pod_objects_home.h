@@ -1,5 +1,6 @@
-// What pods of this node refer to on the API server, once for all shards: the objects, the services
-// and the tokens, and the way of changes to the shards whose pods want to know.
+// What pods of this node refer to on the API server, once for all shards: the objects, the
+// services, the tokens and the trust bundles, and the way of changes to the shards whose pods want
+// to know.
 //
 //   PodObjectsFront (each shard) --- Ask ---> PodObjectsHome (API shard) ---> ApiServer
 //                    <--- Send: "these changed" ---/
@@ -21,6 +22,7 @@
 #include "managers/secrets/object_cache.h"
 #include "managers/secrets/service_list.h"
 #include "managers/secrets/token_cache.h"
+#include "managers/secrets/trust_bundle_list.h"
 #include "reactor/shard.h"
 
 namespace denselet::managers {
@@ -31,11 +33,13 @@ struct PodObjectsOptions {
   ObjectCacheOptions objects = {};
   ServiceListOptions services = {};
   TokenCacheOptions tokens = {};
+  TrustBundleListOptions trust_bundles = {};
 
   void SetServer(bool there) {
     objects.has_api_server = there;
     services.has_api_server = there;
     tokens.has_api_server = there;
+    trust_bundles.has_api_server = there;
   }
 };
 
@@ -46,7 +50,7 @@ struct HoldChanges {
   std::vector<PodUid> gone = {};
 };
 
-class PodObjectsHome final : private ObjectCacheUser {
+class PodObjectsHome final : private ObjectCacheUser, private TrustBundleListUser {
  public:
   // Shared with messages; what is within is for the owner's shard only, and null when it has gone.
   using Handle = std::shared_ptr<PodObjectsHome*>;
@@ -70,12 +74,16 @@ class PodObjectsHome final : private ObjectCacheUser {
   ObjectCache& objects() { return objects_; }
   ServiceList& services() { return services_; }
   TokenCache& tokens() { return tokens_; }
+  TrustBundleList& trust_bundles() { return trust_bundles_; }
 
  private:
   static constexpr Duration kSendAgain = Milliseconds(100);
 
   // ObjectCacheUser
   void OnObjectChanged(const sync::ObjectKey& key, const std::vector<uint32_t>& holders) override;
+  // TrustBundleListUser
+  void OnTrustBundlesChanged(const std::set<uint32_t>& holders) override;
+  void TellSoon();
   void Tell();
 
   reactor::Shard& shard_;
@@ -87,6 +95,7 @@ class PodObjectsHome final : private ObjectCacheUser {
   ObjectCache objects_;
   ServiceList services_;
   TokenCache tokens_;
+  TrustBundleList trust_bundles_;
 };
 
 }  // namespace denselet::managers

@@ -47,6 +47,9 @@ class Collector {
           ObjectUse::kLive);
       Add(sync::ObjectKind::kSecret, source.secret().localobjectreference().name(),
           ObjectUse::kLive);
+      if (source.has_clustertrustbundle()) {
+        objects_[{.kind = sync::ObjectKind::kTrustBundles}] = ObjectUse::kLive;
+      }
     }
   }
 

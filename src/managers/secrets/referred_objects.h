@@ -1,4 +1,4 @@
-// Which configMaps and secrets a pod refers to, and what for.
+// Which configMaps and secrets a pod refers to, and whether to trust bundles, and what for.
 //
 // Pure.
 #pragma once

@@ -69,6 +69,10 @@ void TokenCache::Fetch(const Context& context, const sync::TokenWish& wish,
         [token = *entry.token, done = std::move(done)]() mutable { done(std::move(token)); });
   }
   if (api_ == nullptr) return refuse(ErrorCode::kUnavailable, "there is no API server yet");
+  if (!good && entry.fault && now < entry.not_before) {
+    return loop_.Post(
+        [error = *entry.fault, done = std::move(done)]() mutable { done(std::move(error)); });
+  }
   // One that is still good is the answer of a server that does not give another in time.
   const Duration wait = good ? options_.renewal_wait_max : options_.request_time_max;
   const Error silent(ErrorCode::kUnavailable, "the API server did not answer");
@@ -108,9 +112,14 @@ void TokenCache::Take(const sync::TokenWish& wish, Entry& entry,
       answer ? sync::ParseObject<sync::authentication::TokenRequest>(answer->wire)
              : Result<sync::authentication::TokenRequest>(answer.error());
   if (!made) {
-    entry.not_before = After(loop_.Now(), random_.Jitter(options_.renewal_pause, 0.5));
-    if (entry.token && IsGood(*entry.token)) return entry.waiting.Answer(*entry.token);
-    return entry.waiting.Answer(Failed(wish, made.error()));
+    const bool good = entry.token && IsGood(*entry.token);
+    entry.pause =
+        good ? options_.renewal_pause
+             : std::clamp(2 * entry.pause, options_.request_pause_min, options_.renewal_pause);
+    entry.not_before = After(loop_.Now(), random_.Jitter(entry.pause, 0.5));
+    entry.fault = Failed(wish, made.error());
+    if (good) return entry.waiting.Answer(*entry.token);
+    return entry.waiting.Answer(*entry.fault);
   }
   const WallTime expires =
       ToWallTime(Timestamp{.seconds = made->status().expirationtimestamp().seconds(), .nanos = 0});
@@ -125,6 +134,8 @@ void TokenCache::Take(const sync::TokenWish& wish, Entry& entry,
   entry.token = sync::ServiceToken{
       .token = made->status().token(), .expires = expires, .refresh_at = refresh_at};
   entry.not_before = {};
+  entry.pause = {};
+  entry.fault.reset();
   entry.waiting.Answer(*entry.token);
 }
 
@@ -136,7 +147,7 @@ void TokenCache::Forget(const PodUid& pod) {
 void TokenCache::Sweep() {
   std::erase_if(tokens_, [this](const auto& one) {
     const Entry& entry = *one.second;
-    if (entry.asking || !entry.waiting.empty()) return false;
+    if (entry.asking || !entry.waiting.empty() || loop_.Now() < entry.not_before) return false;
     return !entry.token || !IsGood(*entry.token);
   });
   sweeping_ = !tokens_.empty();

@@ -2,7 +2,9 @@
 // young enough: until 80 % of their life or 24 hours are over, as upstream.
 //
 // One request for a token is under way at a time; who asks meanwhile waits for it. One that cannot
-// be renewed serves until it expires.
+// be renewed serves until it expires. Who asks again for one that the server refused hears the same
+// until it is time to ask the server again: a thousand pods of an account that is gone do not keep
+// it busy.
 //
 // Lives on the API shard; destroying it answers those who wait.
 #pragma once
@@ -33,6 +35,8 @@ struct TokenCacheOptions {
   Duration jitter_max = Seconds(10);
   // After a renewal that failed: no sooner again, while the old one serves.
   Duration renewal_pause = Seconds(30);
+  // While none serves: doubled up to the other.
+  Duration request_pause_min = Seconds(1);
   Duration sweep_period = Minutes(1);
   uint32_t tokens_max = 65536;  // beyond that: kOverloaded
   uint32_t waiting_max = 1024;  // of one
@@ -62,7 +66,9 @@ class TokenCache {
         : generation(number), waiting(loop, waiting_max) {}
     const uint64_t generation;
     std::optional<sync::ServiceToken> token;
-    TimePoint not_before = {};  // of the next request
+    TimePoint not_before = {};        // of the next request
+    Duration pause = {};              // before it
+    std::optional<Error> fault = {};  // why there is none: the answer until then
     bool asking = false;
     WaitingLine<sync::ServiceToken> waiting;
   };

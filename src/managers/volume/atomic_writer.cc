@@ -58,8 +58,8 @@ bool IsUpToDate(DiskCalls& disk, const std::string& folder, const Payload& paylo
   if (const Status listed = ListBelow(disk, folder, "", 0, found); !listed) return false;
   if (found != PathsOf(payload)) return false;
   for (const auto& [path, content] : payload) {
-    const Result<std::string> there = disk.Read(folder + "/" + path, content.data.size());
-    if (!there || *there != content.data) return false;
+    const Result<std::string> there = disk.Read(folder + "/" + path, content.data.view().size());
+    if (!there || *there != content.data.view()) return false;
   }
   return true;
 }
@@ -82,7 +82,8 @@ Status WriteFiles(DiskCalls& disk, const std::string& folder, const Payload& pay
       const std::string parent = file.substr(0, file.rfind('/'));
       if (Status made = disk.MakeDirectories(parent, kFolderMode); !made) return made;
     }
-    if (Status written = disk.WriteNew(file, content.data, content.mode); !written) return written;
+    const std::string data(content.data.view());  // one file's at a time
+    if (Status written = disk.WriteNew(file, data, content.mode); !written) return written;
     if (!content.uid) continue;
     if (Status given = disk.ChangeUser(file, *content.uid); !given) return given;
   }
@@ -95,13 +96,12 @@ Status Publish(DiskCalls& disk, const ContentWrite& write, const std::string& na
   const Status gone = disk.Unlink(link);
   if (!gone && gone.error().code() != ErrorCode::kNotFound) return gone;
   if (Status linked = disk.Symlink(name, link); !linked) return linked;
-  return disk.Rename(link, write.folder + "/" + kData);
+  Status renamed = disk.Rename(link, write.folder + "/" + kData);
+  if (!renamed) (void)disk.Unlink(link);
+  return renamed;
 }
 
-Status WriteNewFolder(DiskCalls& disk, const ContentWrite& write, std::string& name) {
-  Result<std::string> made = MakeFolder(disk, write);
-  if (!made) return made.error();
-  name = *std::move(made);
+Status FillAndPublish(DiskCalls& disk, const ContentWrite& write, const std::string& name) {
   if (Status written = WriteFiles(disk, write.folder + "/" + name, write.payload); !written) {
     return written;
   }
@@ -110,6 +110,36 @@ Status WriteNewFolder(DiskCalls& disk, const ContentWrite& write, std::string& n
     if (!shared) return shared;
   }
   return Publish(disk, write, name);
+}
+
+// Directories that nobody reads: of before, and of writers that failed or were killed. Others are
+// places for mounts.
+Status RemoveFolders(DiskCalls& disk, const ContentWrite& write, const std::string& current) {
+  const Result<std::vector<DirectoryEntry>> entries = disk.List(write.folder, kEntriesMax);
+  if (!entries) return entries.error();
+  for (const DirectoryEntry& entry : *entries) {
+    if (entry.kind == FileInfo::Kind::kSymlink || entry.name == current) continue;
+    if (!entry.name.starts_with("..")) continue;
+    const Status removed = disk.RemoveTree(write.folder + "/" + entry.name);
+    if (!removed && removed.error().code() != ErrorCode::kNotFound) return removed;
+  }
+  return Ok();
+}
+
+// What others left goes first: the place that it takes may be the place that is missing. And one
+// that cannot be removed is not joined by another at each try.
+Status WriteNewFolder(DiskCalls& disk, const ContentWrite& write, std::string& current) {
+  if (Status removed = RemoveFolders(disk, write, current); !removed) return removed;
+  Result<std::string> made = MakeFolder(disk, write);
+  if (!made) return made.error();
+  Status published = FillAndPublish(disk, write, *made);
+  if (published) {
+    current = *std::move(made);
+    return Ok();
+  }
+  // Why it failed is told; where this fails, too, the next write removes it.
+  (void)disk.RemoveTree(write.folder + "/" + *made);
+  return published;
 }
 
 Status MakeLinks(DiskCalls& disk, const ContentWrite& write) {
@@ -127,20 +157,15 @@ Status MakeLinks(DiskCalls& disk, const ContentWrite& write) {
   return Ok();
 }
 
-// Links to what is no more, directories of before, and what killed writers left.
-Status RemoveOld(DiskCalls& disk, const ContentWrite& write, const std::string& current) {
+// Links to what is no more, and of killed writers.
+Status RemoveLinks(DiskCalls& disk, const ContentWrite& write) {
   const Result<std::vector<DirectoryEntry>> entries = disk.List(write.folder, kEntriesMax);
   if (!entries) return entries.error();
-  std::set<std::string> wanted;
+  std::set<std::string> wanted = {kData};
   for (const auto& [path, content] : write.payload) wanted.insert(TopOf(path));
   for (const DirectoryEntry& entry : *entries) {
-    if (entry.name == kData || entry.name == current) continue;
-    const std::string path = write.folder + "/" + entry.name;
-    const bool link = entry.kind == FileInfo::Kind::kSymlink;
-    Status removed = Ok();
-    if (link && wanted.count(entry.name) == 0) removed = disk.Unlink(path);
-    // Other directories are places for mounts.
-    if (!link && entry.name.starts_with("..")) removed = disk.RemoveTree(path);
+    if (entry.kind != FileInfo::Kind::kSymlink || wanted.count(entry.name) != 0) continue;
+    const Status removed = disk.Unlink(write.folder + "/" + entry.name);
     if (!removed && removed.error().code() != ErrorCode::kNotFound) return removed;
   }
   return Ok();
@@ -166,7 +191,8 @@ Status WriteContent(DiskCalls& disk, const ContentWrite& write) {
     if (Status written = WriteNewFolder(disk, write, current); !written) return written;
   }
   if (Status linked = MakeLinks(disk, write); !linked) return linked;
-  return RemoveOld(disk, write, current);
+  if (Status removed = RemoveLinks(disk, write); !removed) return removed;
+  return RemoveFolders(disk, write, current);
 }
 
 }  // namespace denselet::managers

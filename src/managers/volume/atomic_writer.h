@@ -5,7 +5,8 @@
 //   <volume>/key -> ..data/key
 //
 // The layout is upstream's, to the letter: programs in containers watch ..data. What a writer that
-// was killed left behind goes with the next write.
+// was killed left behind goes with the next write, before it takes any place itself; one that fails
+// takes its own away.
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/quoted.h"
+#include "kube/api/codec/sorted.h"
 #include "kube/api/types.h"
 
 namespace denselet::managers {
@@ -83,15 +84,33 @@ Result<bool> IsRecursiveReadOnly(const core::VolumeMount& mount, const VolumeNod
   return true;
 }
 
-Result<PlannedMount> PlanMount(const core::Pod& pod, std::string_view container, int index,
-                               const core::VolumeMount& mount, const sync::KeyValues& env,
-                               const VolumeNode& node) {
+// The runtime brings it, and finds the part of it, too.
+Status ShowImage(const VolumePlan& plan, const sync::ContainerWish& container,
+                 const std::string& sub_path, const core::Pod& pod, sync::MountSpec& spec) {
+  const auto found = std::ranges::find(container.image_volumes, plan.name,
+                                       [](const auto& image) { return image.first; });
+  if (found == container.image_volumes.end()) {
+    return Invalid("the image of volume " + GoQuoted(plan.name) + " was not asked for");
+  }
+  spec.host_path.clear();
+  spec.image = found->second;
+  spec.image_user_specified = plan.path;
+  spec.image_sub_path = sub_path;
+  for (const auto* entry : kube::Sorted(pod.metadata().annotations())) {
+    spec.image_annotations.emplace_back(entry->first, entry->second);
+  }
+  return Ok();
+}
+
+Result<PlannedMount> PlanMount(const core::Pod& pod, const sync::ContainerWish& container,
+                               int index, const core::VolumeMount& mount,
+                               const sync::KeyValues& env, const VolumeNode& node) {
   const auto& volumes = pod.spec().volumes();
   const auto volume =
       std::ranges::find_if(volumes, [&](const auto& v) { return v.name() == mount.name(); });
   if (volume == volumes.end()) {
     return Invalid("cannot find volume " + GoQuoted(mount.name()) + " to mount into container " +
-                   GoQuoted(container));
+                   GoQuoted(container.name));
   }
   const Result<VolumePlan> plan = PlanVolume(pod, *volume, node);
   if (!plan) return plan.error();
@@ -108,15 +127,21 @@ Result<PlannedMount> PlanMount(const core::Pod& pod, std::string_view container,
   planned.spec.container_path =
       mount.mountpath().starts_with('/') ? mount.mountpath() : "/" + mount.mountpath();
   planned.spec.host_path = plan->path;
-  planned.spec.read_only = mount.readonly() || HasContent(plan->kind);
+  planned.spec.read_only = mount.readonly() || IsReadOnly(plan->kind);
   planned.spec.recursive_read_only = *recursive;
   planned.spec.selinux_relabel = node.selinux && IsOurs(plan->kind);
   planned.spec.propagation = *propagation;
+  if (plan->kind == VolumeKind::kImage) {
+    if (Status shown = ShowImage(*plan, container, *sub_path, pod, planned.spec); !shown) {
+      return shown.error();
+    }
+    return planned;
+  }
   if (!sub_path->empty()) {
     planned.part = reactor::PathBelow{.folder = plan->path, .relative = *sub_path};
     planned.spec.host_path = PodFolder(node.root_folder, PodUid(pod.metadata().uid())) +
-                             "/volume-subpaths/" + mount.name() + "/" + std::string(container) +
-                             "/" + std::to_string(index);
+                             "/volume-subpaths/" + mount.name() + "/" + container.name + "/" +
+                             std::to_string(index);
   }
   return planned;
 }
@@ -153,11 +178,12 @@ Result<std::string> ExpandSubPath(std::string_view text, const sync::KeyValues& 
   return Invalid("missing value for " + names);
 }
 
-Result<std::vector<PlannedMount>> PlanMounts(const core::Pod& pod, std::string_view container,
+Result<std::vector<PlannedMount>> PlanMounts(const core::Pod& pod,
+                                             const sync::ContainerWish& container,
                                              const sync::KeyValues& env, const VolumeNode& node) {
-  const VolumeMounts* mounts = MountsOf(pod, container);
+  const VolumeMounts* mounts = MountsOf(pod, container.name);
   if (mounts == nullptr) {
-    return Error(ErrorCode::kNotFound, "the pod has no container " + GoQuoted(container));
+    return Error(ErrorCode::kNotFound, "the pod has no container " + GoQuoted(container.name));
   }
   std::vector<PlannedMount> planned;
   for (int i = 0; i < mounts->size(); ++i) {

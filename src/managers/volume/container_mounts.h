@@ -13,6 +13,7 @@
 #include "kube/api/fwd.h"
 #include "managers/volume/volume_plan.h"
 #include "reactor/api/disk_jobs.h"
+#include "sync/ports/pod_services.h"
 #include "sync/ports/runtime_spec.h"
 
 namespace denselet::managers {
@@ -24,7 +25,9 @@ struct PlannedMount {
   std::optional<reactor::PathBelow> part = {};
 };
 
-Result<std::vector<PlannedMount>> PlanMounts(const kube::core::Pod& pod, std::string_view container,
+// By the container's name and the references of the image volumes that it mounts.
+Result<std::vector<PlannedMount>> PlanMounts(const kube::core::Pod& pod,
+                                             const sync::ContainerWish& container,
                                              const sync::KeyValues& env, const VolumeNode& node);
 
 // $(NAME) is the variable's value, $$ is $. All names must have a value.

@@ -17,12 +17,12 @@ bool Wanted(const std::set<std::string>* only, const std::string& name) {
 
 Result<FilledVolume> FillOne(const core::Pod& pod, const core::Volume& volume,
                              const SourceAnswers& answers, const VolumeNode& node,
-                             const FillingStamp& stamp) {
+                             const FillingStamp& stamp, PayloadBudget& budget) {
   Result<VolumePlan> plan = PlanVolume(pod, volume, node);
   if (!plan) return plan.error();
   FilledVolume filled{.plan = *std::move(plan)};
   if (!HasContent(filled.plan.kind)) return filled;
-  Result<Payload> payload = PayloadOf(pod, volume, answers, node.allocatable);
+  Result<Payload> payload = PayloadOf(pod, volume, answers, node.allocatable, budget);
   if (!payload) return payload.error();
   filled.content = ContentWrite{.folder = filled.plan.path,
                                 .payload = *std::move(payload),
@@ -44,9 +44,10 @@ Filling FillVolumes(const core::Pod& pod, const std::set<std::string>* only,
                     const SourceAnswers& answers, const VolumeNode& node,
                     const FillingStamp& stamp) {
   Filling filling;
+  PayloadBudget budget;
   for (const auto& volume : pod.spec().volumes()) {
     if (!Wanted(only, volume.name())) continue;
-    Result<FilledVolume> filled = FillOne(pod, volume, answers, node, stamp);
+    Result<FilledVolume> filled = FillOne(pod, volume, answers, node, stamp, budget);
     if (!filled) {
       filling.failed.push_back({volume.name(), filled.error()});
       continue;
@@ -70,6 +71,7 @@ SourceWishes WishesOf(const core::Pod& pod, const std::set<std::string>* only) {
       SourceWishes more = WishesOf(pod, volume);
       wishes.objects.merge(more.objects);
       wishes.tokens.merge(more.tokens);
+      wishes.trusts.merge(more.trusts);
     }
   }
   return wishes;
@@ -78,7 +80,10 @@ SourceWishes WishesOf(const core::Pod& pod, const std::set<std::string>* only) {
 std::set<std::string> VolumesWith(const core::Pod& pod, const sync::ObjectKey& key) {
   std::set<std::string> names;
   for (const auto& volume : pod.spec().volumes()) {
-    if (WishesOf(pod, volume).objects.count(key) != 0) names.insert(volume.name());
+    const SourceWishes wishes = WishesOf(pod, volume);
+    const bool of_it = key.kind == sync::ObjectKind::kTrustBundles ? !wishes.trusts.empty()
+                                                                   : wishes.objects.count(key) != 0;
+    if (of_it) names.insert(volume.name());
   }
   return names;
 }

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/quoted.h"
-#include "kube/api/codec/sorted.h"
 #include "kube/api/types.h"
+#include "managers/volume/object_keys.h"
 #include "managers/volume/volume_plan.h"
 
 namespace denselet::managers {
@@ -17,10 +17,15 @@ using sync::ObjectKind;
 
 constexpr size_t kPathBytesMax = 4096;
 constexpr size_t kNameBytesMax = 255;
+constexpr size_t kNamesMax = 128;  // in one path: each is a directory that is compared and removed
 constexpr int64_t kTokenSecondsDefault = 3600;
 constexpr uint32_t kOwnersMode = 0600;
 
 Error Invalid(std::string text) { return {ErrorCode::kInvalid, std::move(text)}; }
+std::string MissingKey(ObjectKind kind) {
+  return kind == ObjectKind::kSecret ? "references non-existent secret key: "
+                                     : "configmap references non-existent config key: ";
+}
 Error NoMode() { return Invalid("no defaultMode used, not even the default value for it"); }
 
 using Items = google::protobuf::RepeatedPtrField<core::KeyToPath>;
@@ -35,6 +40,13 @@ struct Projection {
 
 ObjectKey KeyOf(const core::Pod& pod, ObjectKind kind, const std::string& name) {
   return {.kind = kind, .ref = {pod.metadata().namespace_(), name}};
+}
+
+sync::TrustWish TrustOf(const core::ClusterTrustBundleProjection& source) {
+  sync::TrustWish wish{
+      .name = source.name(), .signer = source.signername(), .optional = source.optional()};
+  if (source.has_labelselector()) wish.selector = source.labelselector().SerializeAsString();
+  return wish;
 }
 
 sync::TokenWish TokenOf(const core::Pod& pod, const core::ServiceAccountTokenProjection& source) {
@@ -69,40 +81,41 @@ class Faults {
   std::vector<std::string> texts_;
 };
 
+// Items "a" and "a/b": the API server lets them pass.
+Status CheckNoFileIsADirectory(const Payload& payload) {
+  for (const auto& [path, content] : payload) {
+    for (size_t end = path.find('/'); end != std::string::npos; end = path.find('/', end + 1)) {
+      if (payload.count(path.substr(0, end)) == 0) continue;
+      return Invalid("invalid path: " + GoQuoted(path.substr(0, end)) +
+                     " is a file and cannot be the directory of " + GoQuoted(path));
+    }
+  }
+  return Ok();
+}
+
 class Maker {
  public:
   Maker(const core::Pod& pod, const SourceAnswers& answers,
-        const kube::NodeAllocatable& allocatable, uint32_t mode)
-      : pod_(pod), answers_(answers), allocatable_(allocatable), mode_(mode) {}
+        const kube::NodeAllocatable& allocatable, uint32_t mode, PayloadBudget& budget)
+      : pod_(pod), answers_(answers), allocatable_(allocatable), mode_(mode), budget_(budget) {}
 
   Status Add(const Projection& projection) {
     const auto answer = answers_.objects.find(projection.key);
     const bool secret = projection.key.kind == ObjectKind::kSecret;
-    std::string bytes;
+    sync::ObjectBytes object;
     if (answer == answers_.objects.end()) return Invalid("was not asked for");
     if (answer->second) {
-      bytes = **answer->second;
+      object = *answer->second;
     } else if (answer->second.error().code() != ErrorCode::kNotFound) {
       return answer->second.error();
     } else if (!projection.optional) {
       return Error(ErrorCode::kNotFound, std::string(secret ? "secret " : "configmap ") +
                                              GoQuoted(projection.key.ref.name) + " not found");
     }
-    std::map<std::string, std::string> all;
-    const auto take = [&all](const auto& map) {
-      for (const auto* entry : kube::Sorted(map)) all.emplace(entry->first, entry->second);
-    };
-    if (secret) {
-      core::Secret object;
-      if (!object.ParseFromString(bytes)) return Error(ErrorCode::kCorrupt, "not a secret");
-      take(object.data());
-      return AddKeys(projection, "references non-existent secret key: ", all);
-    }
-    core::ConfigMap object;
-    if (!object.ParseFromString(bytes)) return Error(ErrorCode::kCorrupt, "not a configMap");
-    take(object.data());
-    take(object.binarydata());
-    return AddKeys(projection, "configmap references non-existent config key: ", all);
+    const Result<KeyViews> keys =
+        object == nullptr ? Result<KeyViews>(KeyViews()) : KeysOf(projection.key.kind, *object);
+    if (!keys) return keys.error();
+    return AddKeys(projection, object, *keys);
   }
 
   Status Add(const DownwardFiles& files) {
@@ -118,8 +131,12 @@ class Maker {
         faults.Add(value.error());
         continue;
       }
-      Put(file.path(), {.data = *std::move(value),
-                        .mode = file.has_mode() ? static_cast<uint32_t>(file.mode()) : mode_});
+      if (Status put = PutOwn(
+              file.path(), {.data = *std::move(value),
+                            .mode = file.has_mode() ? static_cast<uint32_t>(file.mode()) : mode_});
+          !put) {
+        return put;
+      }
     }
     if (!faults.empty()) return faults.Told();
     return Ok();
@@ -129,12 +146,17 @@ class Maker {
     const auto answer = answers_.tokens.find(TokenOf(pod_, source));
     if (answer == answers_.tokens.end()) return Invalid("was not asked for");
     if (!answer->second) return answer->second.error();
-    // A token is for those who run as its owner, or are of the pod's group: ShareTree adds that.
-    const std::optional<uint32_t> user = FsUser(pod_);
-    const bool restricted = user || pod_.spec().securitycontext().has_fsgroup();
-    Put(source.path(),
-        {.data = answer->second->token, .mode = restricted ? kOwnersMode : mode_, .uid = user});
-    return Ok();
+    return PutForOwners(source.path(), answer->second->token);
+  }
+
+  Status Add(const core::ClusterTrustBundleProjection& source) {
+    if (!source.has_name() && !source.has_signername()) {
+      return Invalid("ClusterTrustBundle projection requires either name or signerName to be set");
+    }
+    const auto answer = answers_.trusts.find(TrustOf(source));
+    if (answer == answers_.trusts.end()) return Invalid("was not asked for");
+    if (!answer->second) return answer->second.error();
+    return PutForOwners(source.path(), **answer->second);
   }
 
   Result<Payload> Take() {
@@ -148,32 +170,61 @@ class Maker {
       if (Status checked = CheckPayloadPath(name); !checked) return checked.error();
       clean[std::move(name)] = std::move(content);
     }
+    if (Status checked = CheckNoFileIsADirectory(clean); !checked) return checked.error();
     return clean;
   }
 
  private:
-  Status AddKeys(const Projection& projection, const char* missing,
-                 const std::map<std::string, std::string>& all) {
+  Status AddKeys(const Projection& projection, const sync::ObjectBytes& object,
+                 const KeyViews& keys) {
     if (projection.items->empty()) {
-      for (const auto& [key, value] : all) Put(key, {.data = value, .mode = mode_});
+      for (const auto& [key, value] : keys) {
+        const Status put = Put(std::string(key), {.data = {object, value}, .mode = mode_});
+        if (!put) return put;
+      }
       return Ok();
     }
     for (const auto& item : *projection.items) {
-      const auto found = all.find(item.key());
-      if (found == all.end() && projection.optional) continue;
-      if (found == all.end()) return Invalid(missing + item.key());
-      Put(item.path(), {.data = found->second,
-                        .mode = item.has_mode() ? static_cast<uint32_t>(item.mode()) : mode_});
+      const auto found = keys.find(item.key());
+      if (found == keys.end() && projection.optional) continue;
+      if (found == keys.end()) return Invalid(MissingKey(projection.key.kind) + item.key());
+      const uint32_t mode = item.has_mode() ? static_cast<uint32_t>(item.mode()) : mode_;
+      const Status put = Put(item.path(), {.data = {object, found->second}, .mode = mode});
+      if (!put) return put;
     }
     return Ok();
   }
 
-  void Put(const std::string& path, FileContent content) { payload_[path] = std::move(content); }
+  Status Put(const std::string& path, FileContent content) {
+    const size_t bytes = content.data.view().size();
+    if (budget_.files == 0) return Invalid("the pod's volumes have too many files");
+    if (budget_.bytes < bytes) return Invalid("the files of the pod's volumes are too large");
+    --budget_.files;
+    budget_.bytes -= bytes;
+    payload_[path] = std::move(content);
+    return Ok();
+  }
+  // Of bytes that no object has.
+  Status PutOwn(const std::string& path, FileContent content) {
+    const size_t bytes = content.data.view().size();
+    if (budget_.copied_bytes < bytes) {
+      return Invalid("fields and tokens in the pod's volumes are too large");
+    }
+    budget_.copied_bytes -= bytes;
+    return Put(path, std::move(content));
+  }
+  // For those who run as its owner, or are of the pod's group: ShareTree adds that.
+  Status PutForOwners(const std::string& path, const std::string& data) {
+    const std::optional<uint32_t> user = FsUser(pod_);
+    const bool restricted = user || pod_.spec().securitycontext().has_fsgroup();
+    return PutOwn(path, {.data = data, .mode = restricted ? kOwnersMode : mode_, .uid = user});
+  }
 
   const core::Pod& pod_;
   const SourceAnswers& answers_;
   const kube::NodeAllocatable& allocatable_;
   const uint32_t mode_;
+  PayloadBudget& budget_;
   Payload payload_;
 };
 
@@ -207,7 +258,7 @@ Status AddProjected(const core::Pod& pod, const core::ProjectedVolumeSource& pro
     } else if (source.has_serviceaccounttoken()) {
       added = maker.Add(source.serviceaccounttoken());
     } else if (source.has_clustertrustbundle()) {
-      added = Error(ErrorCode::kUnsupported, "ClusterTrustBundle projection is not supported yet");
+      added = maker.Add(source.clustertrustbundle());
     } else if (source.has_podcertificate()) {
       added = Error(ErrorCode::kUnsupported, "PodCertificate projection is not supported yet");
     }
@@ -230,16 +281,18 @@ SourceWishes WishesOf(const core::Pod& pod, const core::Volume& volume) {
     if (part.has_serviceaccounttoken()) {
       wishes.tokens.insert(TokenOf(pod, part.serviceaccounttoken()));
     }
+    if (part.has_clustertrustbundle()) wishes.trusts.insert(TrustOf(part.clustertrustbundle()));
   }
   return wishes;
 }
 
 Result<Payload> PayloadOf(const core::Pod& pod, const core::Volume& volume,
-                          const SourceAnswers& answers, const kube::NodeAllocatable& allocatable) {
+                          const SourceAnswers& answers, const kube::NodeAllocatable& allocatable,
+                          PayloadBudget& budget) {
   const core::VolumeSource& source = volume.volumesource();
   const auto fill = [&](const auto& parts, auto add) -> Result<Payload> {
     if (!parts.has_defaultmode()) return NoMode();
-    Maker maker(pod, answers, allocatable, static_cast<uint32_t>(parts.defaultmode()));
+    Maker maker(pod, answers, allocatable, static_cast<uint32_t>(parts.defaultmode()), budget);
     if (Status added = add(maker); !added) return added.error();
     return maker.Take();
   };
@@ -265,6 +318,9 @@ Status CheckPayloadPath(const std::string& path) {
   if (path.starts_with('/')) return Invalid("invalid path: must be relative path: " + path);
   if (path.size() > kPathBytesMax) {
     return Invalid("invalid path: must be less than or equal to 4096 characters");
+  }
+  if (static_cast<size_t>(std::ranges::count(path, '/')) >= kNamesMax) {
+    return Invalid("invalid path: must not have more than 128 parts");
   }
   for (size_t begin = 0; begin <= path.size();) {
     const size_t end = std::min(path.find('/', begin), path.size());

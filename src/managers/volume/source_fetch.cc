@@ -24,7 +24,7 @@ struct Fetch {
 void FetchSources(sync::PodObjects& objects, const Context& context, const SourceWishes& wishes,
                   UniqueFunction<void(SourceAnswers)> done) {
   const auto fetch = std::make_shared<Fetch>();
-  fetch->missing = wishes.objects.size() + wishes.tokens.size();
+  fetch->missing = wishes.objects.size() + wishes.tokens.size() + wishes.trusts.size();
   fetch->done = std::move(done);
   CHECK(fetch->missing > 0);
   for (const sync::ObjectKey& key : wishes.objects) {
@@ -36,6 +36,12 @@ void FetchSources(sync::PodObjects& objects, const Context& context, const Sourc
   for (const sync::TokenWish& wish : wishes.tokens) {
     objects.Token(context, wish, [fetch, wish](Result<sync::ServiceToken> answer) {
       fetch->answers.tokens.emplace(wish, std::move(answer));
+      fetch->Came();
+    });
+  }
+  for (const sync::TrustWish& wish : wishes.trusts) {
+    objects.TrustAnchors(context, wish, [fetch, wish](Result<sync::ObjectBytes> answer) {
+      fetch->answers.trusts.emplace(wish, std::move(answer));
       fetch->Came();
     });
   }

@@ -14,10 +14,13 @@ namespace {
 // that people read: by the time that they do, the path may lead anywhere.
 bool IsMissing(reactor::DiskCalls& disk, const reactor::PathBelow& part) {
   const std::string whole = part.folder + "/" + part.relative;
-  for (std::string path = whole; path.size() >= part.folder.size(); path.resize(path.rfind('/'))) {
+  for (std::string path = whole; path.size() >= part.folder.size();) {
     const Result<reactor::PathInfo> there = disk.StatTarget(path);
     if (there) return path != whole && there->kind == reactor::PathInfo::Kind::kDirectory;
     if (there.error().code() != ErrorCode::kNotFound) return false;
+    const size_t slash = path.rfind('/');
+    if (slash == std::string::npos) return false;
+    path.resize(slash);
   }
   return false;
 }
@@ -53,7 +56,7 @@ class VolumeManager::SubPaths {
     if (it.at_ == it.mounts_.size()) return it.Finish();
     const PlannedMount& mount = it.mounts_[it.at_];
     it.owner_.Run(
-        it.context_, {"mount a sub-path", mount.spec.host_path, it.lane_},
+        it.context_, {"mount a sub-path", mount.spec.host_path, it.lane_, it.KindOf(*mount.part)},
         [part = *mount.part,
          target = mount.spec.host_path](reactor::DiskCalls& disk) -> Result<std::string> {
           // What is made on the way is as the volume itself is.
@@ -73,6 +76,13 @@ class VolumeManager::SubPaths {
   }
 
  private:
+  reactor::DiskJob::Kind KindOf(const reactor::PathBelow& part) const {
+    const std::string own =
+        PodFolder(owner_.node_.root_folder, PodUid(std::string(pod_->hot().uid)));
+    return part.folder.starts_with(own + "/") ? reactor::DiskJob::Kind::kOrdinary
+                                              : reactor::DiskJob::Kind::kForeignPaths;
+  }
+
   void Finish() {
     std::vector<sync::MountSpec> specs;
     for (PlannedMount& mount : mounts_) specs.push_back(std::move(mount.spec));
@@ -121,7 +131,7 @@ void VolumeManager::MountsOf(const Context& context, const kube::PodRef& ref,
                              reactor::Done<std::vector<sync::MountSpec>> done) {
   const Result<std::unique_ptr<kube::core::Pod>> parsed = ref->Parse();
   if (!parsed) return Refuse(parsed.error(), std::move(done));
-  Result<std::vector<PlannedMount>> mounts = PlanMounts(**parsed, wish.name, env, node_);
+  Result<std::vector<PlannedMount>> mounts = PlanMounts(**parsed, wish, env, node_);
   if (!mounts) return Refuse(mounts.error(), std::move(done));
   const auto pod = pods_.find(PodUid(std::string(ref->hot().uid)));
   if (pod == pods_.end() || pod->second.stage != Stage::kMounted) {
@@ -155,6 +165,7 @@ void VolumeManager::ReadFile(const Context& context, const kube::PodRef& ref,
     if (candidate.name() != volume) continue;
     const Result<VolumePlan> plan = PlanVolume(**parsed, candidate, node_);
     if (!plan) return Refuse(plan.error(), std::move(done));
+    if (plan->kind == VolumeKind::kImage) break;  // it is nowhere on the node's disk
     Run(
         context, {"read a file of a volume", plan->path, pod->second.lane},
         [file = reactor::PathBelow{plan->path, path}, bytes_max](reactor::DiskCalls& disk) {

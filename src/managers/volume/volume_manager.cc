@@ -17,7 +17,11 @@ namespace core = kube::core;
 using Parsed = Result<std::unique_ptr<core::Pod>>;
 
 // A token that could not be renewed in time serves on; this long until the next look.
-constexpr Duration kTokenPauseMin = Seconds(10);
+constexpr Duration kTokenPauseMin = Seconds(30);
+// Tokens end by the wall's clock, and timers run by the one that stands still while the machine is
+// suspended: once in a while somebody looks whether the two have parted.
+constexpr Duration kClockPeriod = Minutes(1);
+constexpr Duration kClockStepMin = Seconds(1);
 
 PodUid UidOf(const kube::PodRef& pod) { return PodUid(std::string(pod->hot().uid)); }
 
@@ -47,6 +51,11 @@ bool TellsTheSame(const kube::PodRef& before, const kube::PodRef& now) {
          SameMap((*a)->metadata().annotations(), (*b)->metadata().annotations());
 }
 
+// Its set-up asks for a path that is not ours.
+bool LooksAtHost(const VolumePlan& plan) {
+  return plan.kind == VolumeKind::kHostPath && !plan.host_path_type.empty();
+}
+
 reactor::Done<std::string> IgnoreText(reactor::Done<Unit> done) {
   return [done = std::move(done)](const Result<std::string>& answer) mutable {
     if (!answer) return done(answer.error());
@@ -71,11 +80,13 @@ VolumeManager::VolumeManager(reactor::Loop& loop, Random& random, reactor::DiskJ
       log_(log),
       options_(std::move(options)),
       node_(options_.node),
+      line_(loop, jobs, options_.jobs_max),
       alive_(std::make_shared<bool>(true)) {}
 
 VolumeManager::~VolumeManager() {
   *alive_ = false;
   for (auto& [uid, pod] : pods_) loop_.Disarm(pod.timer);
+  loop_.Disarm(clock_timer_);
 }
 
 VolumeManager::Pod& VolumeManager::PodOf(const PodUid& uid) {
@@ -113,7 +124,7 @@ void VolumeManager::Mount(const Context& context, const kube::PodRef& ref,
     return;
   }
   const SourceWishes wishes = WishesOf(**parsed, &pod.used);
-  if (wishes.objects.empty() && wishes.tokens.empty()) {
+  if (wishes.empty()) {
     return SetUp(context, uid, pod.turn, {}, std::move(done));
   }
   FetchSources(objects_, context, wishes,
@@ -174,13 +185,21 @@ void VolumeManager::Unmount(const Context& context, const PodUid& uid, reactor::
   pod.renew_at = kNever;
   ArmTimer(uid, pod);
   objects_.Unfollow(uid);
+  // Whatever the worker's hurry: nobody waits for what is removed, and those who start do.
+  Context calm = context;
+  calm.priority = std::max(calm.priority, Priority::kNormal);
   Run(
-      context, {"take down volumes", PodFolder(node_.root_folder, uid), pod.lane},
+      calm,
+      {"take down volumes", PodFolder(node_.root_folder, uid), pod.lane,
+       reactor::DiskJob::Kind::kRemoval},
       [root = node_.root_folder, uid](reactor::DiskCalls& disk) {
         return NoText(TearDownPod(disk, root, uid));
       },
       IgnoreText([this, uid, turn = pod.turn, done = std::move(done)](Status gone) mutable {
-        if (Find(uid, turn) != nullptr && gone) pods_.erase(uid);
+        if (Pod* const entry = Find(uid, turn); entry != nullptr && gone) {
+          loop_.Disarm(entry->timer);
+          pods_.erase(uid);
+        }
         done(std::move(gone));
       }));
 }
@@ -220,6 +239,10 @@ void VolumeManager::MarkStale(const PodUid& uid, Pod& pod, const std::set<std::s
   std::ranges::set_intersection(volumes, pod.used, std::inserter(pod.stale, pod.stale.end()));
   if (!volumes.empty()) pod.renew_at = kNever;
   if (pod.stage != Stage::kMounted || pod.stale.empty() || pod.in_line || pod.renewing) return;
+  if (loop_.Now() < pod.calm_until) {
+    pod.renew_at = std::min(pod.renew_at, pod.calm_until);
+    return ArmTimer(uid, pod);
+  }
   pod.in_line = true;
   renewal_line_.push_back(uid);
   RenewInTurn();
@@ -242,12 +265,13 @@ void VolumeManager::Renew(const PodUid& uid, Pod& pod) {
   const Parsed parsed = pod.pod->Parse();
   if (!parsed) return;  // it could be read when it was mounted
   pod.renewing = true;
+  pod.calm_until = After(loop_.Now(), options_.renewal_period_min);
   ++renewals_;
   Context background;
   background.priority = Priority::kBackground;
   const Context context = background.WithTimeout(loop_.Now(), options_.renewal_limit);
   const SourceWishes wishes = WishesOf(**parsed, &volumes);
-  if (wishes.objects.empty() && wishes.tokens.empty()) {
+  if (wishes.empty()) {
     return WriteFiles(context, uid, pod.turn, std::move(volumes), {});
   }
   FetchSources(objects_, context, wishes,
@@ -267,6 +291,10 @@ void VolumeManager::WriteFiles(const Context& context, const PodUid& uid, uint64
   for (const auto& [name, why] : filling->failed) {
     // Somebody has removed what it is made of: its files stay, and when it comes back we are told.
     if (why.code() != ErrorCode::kNotFound) again.insert(name);
+    // Its token is due as before, which is no reason to ask at once.
+    if (pod->tokens.count(name) != 0) {
+      filling->tokens[name] = loop_.WallNow() + options_.renewal_pause_max;
+    }
   }
   RunSetUp(context, {"renew volumes", PodFolder(node_.root_folder, uid), pod->lane},
            std::move(filling->volumes),
@@ -332,7 +360,28 @@ void VolumeManager::ArmTimer(const PodUid& uid, Pod& pod) {
     const Duration left = std::max(due - loop_.WallNow(), kTokenPauseMin);
     when = std::min(when, After(loop_.Now(), left));
   }
+  if (!pod.tokens.empty()) WatchClock();
+  if (when == kNever) return;
   pod.timer = loop_.Arm(when, [this, uid] { OnTimer(uid); });
+}
+
+void VolumeManager::WatchClock() {
+  if (std::exchange(watches_clock_, true)) return;
+  const auto lead = [this] {
+    return loop_.WallNow().time_since_epoch() - loop_.Now().time_since_epoch();
+  };
+  clock_timer_ = loop_.Arm(After(loop_.Now(), kClockPeriod), [this, lead, before = lead()] {
+    watches_clock_ = false;
+    const Duration step = lead() - before;
+    std::vector<PodUid> with_tokens;
+    for (const auto& [uid, pod] : pods_) {
+      if (!pod.tokens.empty()) with_tokens.push_back(uid);
+    }
+    if (with_tokens.empty()) return;
+    WatchClock();
+    if (step < kClockStepMin && step > -kClockStepMin) return;
+    for (const PodUid& uid : with_tokens) OnTimer(uid);
+  });
 }
 
 void VolumeManager::OnTimer(const PodUid& uid) {
@@ -361,6 +410,9 @@ void VolumeManager::OnTimer(const PodUid& uid) {
 void VolumeManager::RunSetUp(const Context& context, reactor::DiskJob job,
                              std::vector<FilledVolume> volumes,
                              reactor::Done<std::vector<sync::VolumeFault>> done) {
+  if (std::ranges::any_of(volumes, [](const FilledVolume& v) { return LooksAtHost(v.plan); })) {
+    job.kind = reactor::DiskJob::Kind::kForeignPaths;
+  }
   const auto failed = std::make_shared<std::vector<sync::VolumeFault>>();
   Run(
       context, std::move(job),
@@ -376,28 +428,7 @@ void VolumeManager::RunSetUp(const Context& context, reactor::DiskJob job,
 
 void VolumeManager::Run(const Context& context, reactor::DiskJob job, reactor::DiskWork work,
                         reactor::Done<std::string> done) {
-  WaitingJob waiting{context, std::move(job), std::move(work), std::move(done)};
-  if (running_ >= options_.jobs_max) {
-    line_.push_back(std::move(waiting));
-    return;
-  }
-  Start(std::move(waiting));
-}
-
-void VolumeManager::Start(WaitingJob waiting) {
-  ++running_;
-  jobs_.Run(
-      waiting.context, std::move(waiting.job), std::move(waiting.work),
-      [this, alive = alive_, done = std::move(waiting.done)](Result<std::string> answer) mutable {
-        if (!*alive) return;
-        --running_;
-        if (!line_.empty()) {
-          WaitingJob next = std::move(line_.front());
-          line_.pop_front();
-          Start(std::move(next));
-        }
-        done(std::move(answer));
-      });
+  line_.Run(context, std::move(job), std::move(work), std::move(done));
 }
 
 std::vector<VolumeManager::Report> VolumeManager::Reports() const {

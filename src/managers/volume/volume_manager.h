@@ -1,6 +1,7 @@
 // The volumes of one shard's pods: brought up when a worker asks, kept up to date when something
 // that they are made of changes, taken down at the end. Nothing is looked at on a schedule: a
-// change comes as a call, a token's renewal as a timer.
+// change comes as a call, a token's renewal as a timer. The clock alone is looked at, once a minute
+// for all tokens: it may have been set.
 //
 //   Mount ----> ask for objects and tokens ----> one job: places, mounts, files ----> mounted
 //                                                                                        |
@@ -28,6 +29,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "managers/volume/filling.h"
+#include "managers/volume/job_line.h"
 #include "managers/volume/payload.h"
 #include "managers/volume/renewal_troubles.h"
 #include "managers/volume/volume_plan.h"
@@ -41,12 +43,15 @@ namespace denselet::managers {
 
 struct VolumeManagerOptions {
   VolumeNode node = {};
-  // Jobs of this shard that the pool has at once; more wait here in line, one or two a pod.
+  // Jobs of this shard that the pool has at once, and a quarter as many that remove, or look at
+  // hosts' paths; more wait here in line, one or two a pod.
   uint32_t jobs_max = 32;
   // Pods whose files are renewed at once; more wait in a line of their own, one place a pod, so
   // that a configMap of a thousand pods does not hold up those that start.
   uint32_t renewals_max = 16;
   Duration renewal_limit = Seconds(30);
+  // Between two of one pod: an object that is written all the time is seen now and then.
+  Duration renewal_period_min = Seconds(1);
   Duration renewal_pause_min = Seconds(1);  // after one that failed; doubled
   Duration renewal_pause_max = Minutes(1);
 };
@@ -64,10 +69,11 @@ class VolumeManager final : public sync::PodMounts,
   // Who hears of volumes that cannot be renewed; before the first pod.
   void SetUser(sync::PodMountsUser& user) { user_ = &user; }
 
-  // What there is for pods: the most that a tmpfs may hold, and what the downward API tells. From
-  // the next job on.
-  void SetAllocatable(kube::NodeAllocatable allocatable) {
+  // What there is for pods: the most that a tmpfs may hold, and what the downward API tells; and
+  // what the runtime can do. From the next job on.
+  void SetNode(kube::NodeAllocatable allocatable, bool recursive_read_only) {
     node_.allocatable = std::move(allocatable);
+    node_.recursive_read_only = recursive_read_only;
   }
 
   // sync::PodMounts
@@ -92,7 +98,7 @@ class VolumeManager final : public sync::PodMounts,
     std::set<std::string> stale = {};  // volumes whose files are to be renewed
   };
   std::vector<Report> Reports() const;
-  size_t jobs_waiting() const { return line_.size(); }
+  size_t jobs_waiting() const { return line_.waiting(); }
 
  private:
   class SubPaths;
@@ -108,18 +114,13 @@ class VolumeManager final : public sync::PodMounts,
     bool renewing = false;
     bool in_line = false;
     Duration pause = Duration::zero();
-    TimePoint renew_at = kNever;  // of what failed
+    TimePoint renew_at = kNever;  // of what failed, or came too soon
+    TimePoint calm_until = {};    // no renewal before
     RenewalTroubles troubles = {};
     std::map<std::string, WallTime> tokens = {};  // by volume: when the first of them is due
     reactor::TimerId timer = {};
     // By container and index of its volumeMount: why a part of a volume was refused, as logged.
     std::map<std::pair<std::string, size_t>, std::string> refused_parts = {};
-  };
-  struct WaitingJob {
-    Context context;
-    reactor::DiskJob job;
-    reactor::DiskWork work;
-    reactor::Done<std::string> done;
   };
   Pod& PodOf(const PodUid& uid);
   Pod* Find(const PodUid& uid, uint64_t turn);
@@ -139,12 +140,13 @@ class VolumeManager final : public sync::PodMounts,
                   const std::map<std::string, WallTime>& tokens);
   void ArmTimer(const PodUid& uid, Pod& pod);
   void OnTimer(const PodUid& uid);
+  // As long as there are tokens.
+  void WatchClock();
 
   void RunSetUp(const Context& context, reactor::DiskJob job, std::vector<FilledVolume> volumes,
                 reactor::Done<std::vector<sync::VolumeFault>> done);
   void Run(const Context& context, reactor::DiskJob job, reactor::DiskWork work,
            reactor::Done<std::string> done);
-  void Start(WaitingJob waiting);
   template <class T>
   void Refuse(const Error& error, reactor::Done<T> done) {
     loop_.Post([done = std::move(done), error]() mutable { done(error); });
@@ -160,10 +162,11 @@ class VolumeManager final : public sync::PodMounts,
   VolumeNode node_;
   std::map<PodUid, Pod> pods_;
   uint64_t turns_ = 0;
-  std::deque<WaitingJob> line_;
-  uint32_t running_ = 0;
+  JobLine line_;
   std::deque<PodUid> renewal_line_;
   uint32_t renewals_ = 0;
+  reactor::TimerId clock_timer_ = {};
+  bool watches_clock_ = false;
   // Callbacks of jobs and of the objects' cache may come after our end.
   std::shared_ptr<bool> alive_;
 };

@@ -32,6 +32,7 @@ std::optional<VolumeKind> KindOf(const core::VolumeSource& source) {
   if (source.has_configmap()) return VolumeKind::kConfigMap;
   if (source.has_downwardapi()) return VolumeKind::kDownward;
   if (source.has_projected()) return VolumeKind::kProjected;
+  if (source.has_image()) return VolumeKind::kImage;
   // A volume that says nothing is one, too.
   if (source.has_emptydir() || SourceName(source).empty()) return VolumeKind::kEmptyDir;
   return std::nullopt;
@@ -146,6 +147,8 @@ std::string_view FolderOf(VolumeKind kind) {
       return "kubernetes.io~projected";
     case VolumeKind::kHostPath:
       return "kubernetes.io~host-path";
+    case VolumeKind::kImage:
+      return "kubernetes.io~image";
   }
   return "";
 }
@@ -184,6 +187,10 @@ Result<VolumePlan> PlanVolume(const core::Pod& pod, const core::Volume& volume,
     if (Status checked = CheckHostPath(source.hostpath().path()); !checked) return checked.error();
     plan.path = source.hostpath().path();
     plan.host_path_type = source.hostpath().type();
+    return plan;
+  }
+  if (*kind == VolumeKind::kImage) {
+    plan.path = source.image().reference();
     return plan;
   }
   const std::string folder = PodFolder(node.root_folder, PodUid(pod.metadata().uid()));

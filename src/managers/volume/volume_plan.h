@@ -39,6 +39,7 @@ enum class VolumeKind : uint8_t {
   kSecret,
   kDownward,
   kProjected,
+  kImage,  // the runtime mounts it: nothing is made here
 };
 
 enum class VolumeMedium : uint8_t { kDisk, kMemory, kHugePages };
@@ -46,7 +47,7 @@ enum class VolumeMedium : uint8_t { kDisk, kMemory, kHugePages };
 struct VolumePlan {
   std::string name = {};
   VolumeKind kind = VolumeKind::kEmptyDir;
-  std::string path = {};
+  std::string path = {};          // of an image: its name, as the pod has it
   std::string ready_folder = {};  // empty: nothing is set up
   VolumeMedium medium = VolumeMedium::kDisk;
   std::string mount_options = {};        // without noswap, which not every kernel knows
@@ -58,10 +59,14 @@ struct VolumePlan {
 };
 
 // Made by us, and ours to remove.
-constexpr bool IsOurs(VolumeKind kind) { return kind != VolumeKind::kHostPath; }
+constexpr bool IsOurs(VolumeKind kind) {
+  return kind != VolumeKind::kHostPath && kind != VolumeKind::kImage;
+}
 // Filled by us, and renewed when what it is made of changes; nobody else writes there.
-constexpr bool HasContent(VolumeKind kind) {
-  return kind != VolumeKind::kHostPath && kind != VolumeKind::kEmptyDir;
+constexpr bool HasContent(VolumeKind kind) { return IsOurs(kind) && kind != VolumeKind::kEmptyDir; }
+// Nobody may write there.
+constexpr bool IsReadOnly(VolumeKind kind) {
+  return HasContent(kind) || kind == VolumeKind::kImage;
 }
 
 // kUnsupported: a kind that nobody here can do. kInvalid: it cannot be.

@@ -197,6 +197,7 @@ Status SetUpPlace(DiskCalls& disk, const VolumePlan& plan) {
   if (plan.kind == VolumeKind::kHostPath) {
     return CheckHostPathType(disk, plan.path, plan.host_path_type);
   }
+  if (plan.kind == VolumeKind::kImage) return Ok();
   if (Status set_up = SetUpFolder(disk, plan); !set_up) return set_up;
   for (const std::string& nested : plan.nested) {
     const Status made = disk.MakeDirectories(plan.path + "/" + nested, kPluginMode);

@@ -94,9 +94,16 @@ using DiskWork = UniqueFunction<Result<std::string>(DiskCalls&)>;
 
 // What a job is for, for its errors and for who looks at a hung one.
 struct DiskJob {
-  const char* doing = "";    // a string literal
-  std::string subject = {};  // a path
-  uint64_t lane = 0;         // jobs of one lane run one after the other, as they came
+  // What may take long, however many there are, has a part of the threads and never all.
+  enum class Kind : uint8_t {
+    kOrdinary,
+    kRemoval,       // of trees of any size
+    kForeignPaths,  // paths of others: they may be on a server that is gone
+  };
+  const char* doing = "";       // a string literal
+  std::string subject = {};     // a path
+  uint64_t lane = 0;            // jobs of one lane run one after the other, as they came
+  Kind kind = Kind::kOrdinary;  // others have a lane
 };
 
 // One a shard. `done` comes once, on that shard, never inside Run; kUnknownOutcome when the context

@@ -17,8 +17,9 @@ Error Failure(int code, const std::string& host) {
       .With("resolve", host);
 }
 
-// Blocks.
-Result<std::vector<Address>> Ask(const std::string& host, uint16_t port) {
+}  // namespace
+
+Result<std::vector<Address>> ResolveBlocking(const std::string& host, uint16_t port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_ADDRCONFIG | AI_NUMERICSERV;
@@ -36,8 +37,6 @@ Result<std::vector<Address>> Ask(const std::string& host, uint16_t port) {
   return addresses;
 }
 
-}  // namespace
-
 void Resolve(reactor::Shard& home, reactor::BlockingPool& pool, const Context& context,
              std::string host, uint16_t port, reactor::Done<std::vector<Address>> done) {
   const auto answer = [&](Result<std::vector<Address>> result) {
@@ -50,7 +49,8 @@ void Resolve(reactor::Shard& home, reactor::BlockingPool& pool, const Context& c
   }
   if (auto literal = Address::Ip(host, port)) return answer(std::vector<Address>{*literal});
   pool.Run<std::vector<Address>>(
-      home, context, {"resolve", host}, [host, port] { return Ask(host, port); }, std::move(done));
+      home, context, {"resolve", host}, [host, port] { return ResolveBlocking(host, port); },
+      std::move(done));
 }
 
 }  // namespace denselet::net

@@ -19,4 +19,7 @@ namespace denselet::net {
 void Resolve(reactor::Shard& home, reactor::BlockingPool& pool, const Context& context,
              std::string host, uint16_t port, reactor::Done<std::vector<Address>> done);
 
+// The question itself, for who has a place of its own for it on a pool: blocks.
+Result<std::vector<Address>> ResolveBlocking(const std::string& host, uint16_t port);
+
 }  // namespace denselet::net

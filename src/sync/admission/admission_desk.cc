@@ -15,17 +15,20 @@ AdmissionDesk::AdmissionDesk(const AdmissionPorts& ports, const AdmissionOptions
       log_(ports.log),
       options_(options),
       sysctls_(std::move(sysctls)),
-      self_(std::make_shared<AdmissionDesk*>(this)) {}
+      self_(std::make_shared<AdmissionDesk*>(this)),
+      line_(ports.loop, ports.log, options.journal_retry),
+      ends_(ports.log, line_) {}
 
 AdmissionDesk::~AdmissionDesk() {
   *self_ = nullptr;
-  ports_.loop.Disarm(gone_timer_);
   for (auto& [uid, entry] : entries_) ports_.loop.Disarm(entry.timer);
 }
 
 std::vector<JournalKind> AdmissionDesk::Kinds() {
   return {{static_cast<uint16_t>(JournalType::kAdmission), kAdmissionRecordVersion, this},
-          {static_cast<uint16_t>(JournalType::kAdmissionGone), kAdmissionRecordVersion, this}};
+          {static_cast<uint16_t>(JournalType::kAdmissionGone), kAdmissionRecordVersion, this},
+          {static_cast<uint16_t>(JournalType::kPodEnd), kEndRecordVersion, this},
+          {static_cast<uint16_t>(JournalType::kPodEndGone), kEndRecordVersion, this}};
 }
 
 void AdmissionDesk::Enter(Entry& entry, Stage stage) {
@@ -42,6 +45,7 @@ AdmissionDesk::Entry* AdmissionDesk::Find(const PodUid& pod, uint64_t generation
 void AdmissionDesk::Start(Journal& journal) {
   CHECK(journal_ == nullptr);
   journal_ = &journal;
+  line_.Start(journal);
 }
 
 Status AdmissionDesk::Ask(const kube::PodRef& pod, AdmissionQuestion question, Answer answer) {
@@ -71,7 +75,7 @@ Status AdmissionDesk::Ask(const kube::PodRef& pod, AdmissionQuestion question, A
     return Ok();
   }
   Entry& entry = entries_[uid];
-  entry.record.needs = ReadPodNeeds(parsed);
+  entry.record->needs = ReadPodNeeds(parsed);
   entry.pod = pod;
   entry.generation = next_generation_++;
   entry.question = question;
@@ -122,8 +126,8 @@ void AdmissionDesk::Release(const PodUid& pod) {
   bookings_.Unbook(pod);
   for (size_t i = 0; i < entry.plugins_asked; ++i) ports_.plugins[i]->Release(pod);
   if (entry.journalled) {
-    gone_.push_back(pod);
-    WriteGone();
+    line_.Append(static_cast<uint16_t>(JournalType::kAdmissionGone), kAdmissionRecordVersion,
+                 EncodeAdmissionGone(pod));
   }
   FreeName(entry);
   VictimGone(pod);
@@ -132,7 +136,7 @@ void AdmissionDesk::Release(const PodUid& pod) {
 
 // A name is free for the first that waits for it and is still wanted.
 void AdmissionDesk::FreeName(const Entry& entry) {
-  const PodNeeds& needs = entry.record.needs;
+  const PodNeeds& needs = entry.record->needs;
   const auto name = names_.find(needs.pod.ref);
   if (!needs.is_static || name == names_.end()) return;
   std::erase(name->second.waiting, needs.pod.uid);
@@ -142,7 +146,7 @@ void AdmissionDesk::FreeName(const Entry& entry) {
     return;
   }
   name->second.holder = name->second.waiting.front();
-  name->second.waiting.pop_front();
+  name->second.waiting.erase(name->second.waiting.begin());
   const auto next = entries_.find(name->second.holder);
   CHECK(next != entries_.end());
   // In a turn of its own: whoever releases a pod is not in the middle of another's admission.
@@ -158,7 +162,7 @@ void AdmissionDesk::LaterIfThere(const PodUid& pod, uint64_t generation,
 }
 
 bool AdmissionDesk::TakeName(Entry& entry) {
-  const PodNeeds& needs = entry.record.needs;
+  const PodNeeds& needs = entry.record->needs;
   if (!needs.is_static) return true;
   StaticName& name = names_[needs.pod.ref];
   if (name.holder.empty()) name.holder = needs.pod.uid;
@@ -167,48 +171,33 @@ bool AdmissionDesk::TakeName(Entry& entry) {
   return false;
 }
 
-// Written in order, and before any later decision about the same pod.
-void AdmissionDesk::WriteGone() {
-  for (; !gone_.empty(); gone_.pop_front()) {
-    const Status taken =
-        journal_->Append(static_cast<uint16_t>(JournalType::kAdmissionGone),
-                         kAdmissionRecordVersion, EncodeAdmissionGone(gone_.front()), nullptr);
-    if (taken) continue;
-    ports_.loop.Disarm(gone_timer_);
-    gone_timer_ =
-        ports_.loop.Arm(After(ports_.loop.Now(), options_.journal_retry), [this] { WriteGone(); });
-    return;
-  }
-}
-
 void AdmissionDesk::Reject(Entry& entry, Rejection rejection) {
-  const PodIdentity& pod = entry.record.needs.pod;
+  const PodIdentity& pod = entry.record->needs.pod;
   log_.Info("Pod admission denied", KV("pod", pod.ref.ToString()), KV("podUID", pod.uid.value()),
             KV("reason", rejection.reason), KV("message", rejection.message));
   for (size_t i = 0; i < entry.plugins_asked; ++i) ports_.plugins[i]->Release(pod.uid);
   entry.plugins_asked = 0;
-  entry.record.rejected = std::move(rejection);
+  entry.record->rejected = std::move(rejection);
   FreeName(entry);
   Record(entry);
 }
 
 void AdmissionDesk::Admit(Entry& entry) {
-  bookings_.Book(entry.record.needs);
+  bookings_.Book({entry.record, &entry.record->needs});
   Record(entry);
 }
 
 void AdmissionDesk::Record(Entry& entry) {
   if (entry.stage != Stage::kJournalling) {
     Enter(entry, Stage::kJournalling);
-    entry.record.decided = ports_.loop.WallNow();
+    entry.record->decided = ports_.loop.WallNow();
     entry.pod = {};
   }
-  const PodUid uid = entry.record.needs.pod.uid;
-  WriteGone();
+  const PodUid uid = entry.record->needs.pod.uid;
   Status taken = Error(ErrorCode::kOverloaded, "earlier records wait");
-  if (gone_.empty()) {
+  if (line_.Flush()) {
     taken = journal_->Append(static_cast<uint16_t>(JournalType::kAdmission),
-                             kAdmissionRecordVersion, EncodeAdmission(entry.record),
+                             kAdmissionRecordVersion, EncodeAdmission(*entry.record),
                              [self = self_, uid, generation = entry.generation] {
                                if (*self == nullptr) return;
                                Entry* const durable = (*self)->Find(uid, generation);
@@ -238,7 +227,7 @@ void AdmissionDesk::Decided(Entry& entry) {
 
 void AdmissionDesk::Tell(Entry& entry) {
   if (Answer answer = std::exchange(entry.answer, nullptr)) {
-    answer(AdmissionDecision{entry.record.rejected, entry.adopted});
+    answer(AdmissionDecision{entry.record->rejected, entry.adopted});
   }
 }
 
@@ -251,10 +240,10 @@ std::optional<AdmissionDesk::Report> AdmissionDesk::Describe(const PodUid& pod) 
   const auto found = entries_.find(pod);
   if (found == entries_.end()) return std::nullopt;
   const Entry& entry = found->second;
-  return Report{.pod = entry.record.needs.pod,
+  return Report{.pod = entry.record->needs.pod,
                 .stage = entry.stage,
                 .since = entry.since,
-                .rejected = entry.record.rejected,
+                .rejected = entry.record->rejected,
                 .adopted = entry.adopted,
                 .confirmed = entry.confirmed};
 }
@@ -262,23 +251,33 @@ std::optional<AdmissionDesk::Report> AdmissionDesk::Describe(const PodUid& pod) 
 std::vector<PodIdentity> AdmissionDesk::Unclaimed() const {
   std::vector<PodIdentity> pods;
   for (const auto& [uid, entry] : entries_) {
-    if (!entry.claimed) pods.push_back(entry.record.needs.pod);
+    if (!entry.claimed) pods.push_back(entry.record->needs.pod);
   }
   return pods;
 }
 
 // Before Start: of one pod the last record counts.
 void AdmissionDesk::OnRecord(const JournalRecordView& record) {
-  if (record.type == static_cast<uint16_t>(JournalType::kAdmissionGone)) {
-    const Result<PodUid> gone = DecodeAdmissionGone(record.payload);
-    if (gone) {
-      Forget(*gone);
-    } else {
-      ++not_understood_;
+  switch (static_cast<JournalType>(record.type)) {
+    case JournalType::kAdmission:
+      return OnAdmission(record.payload);
+    case JournalType::kAdmissionGone: {
+      const Result<PodUid> gone = DecodeAdmissionGone(record.payload);
+      if (gone) return Forget(*gone);
+      break;
     }
-    return;
+    case JournalType::kPodEnd:
+      if (ends_.OnEnd(record.payload)) return;
+      break;
+    case JournalType::kPodEndGone:
+      if (ends_.OnEndGone(record.payload)) return;
+      break;
   }
-  Result<AdmissionRecord> admission = DecodeAdmission(record.payload);
+  ++not_understood_;
+}
+
+void AdmissionDesk::OnAdmission(std::string_view payload) {
+  Result<AdmissionRecord> admission = DecodeAdmission(payload);
   if (!admission) {
     ++not_understood_;
     log_.Error(admission.error(), "A journalled admission was not understood");
@@ -288,23 +287,23 @@ void AdmissionDesk::OnRecord(const JournalRecordView& record) {
   const PodUid uid = admission->needs.pod.uid;
   Forget(uid);
   Entry& entry = entries_[uid];
-  entry.record = *std::move(admission);
+  *entry.record = *std::move(admission);
   entry.generation = next_generation_++;
   entry.adopted = true;
   entry.journalled = true;
   Enter(entry, Stage::kDecided);
-  if (entry.record.rejected) return;
+  if (entry.record->rejected) return;
   entry.plugins_asked = ports_.plugins.size();  // they are told of its end
-  bookings_.Book(entry.record.needs);
+  bookings_.Book({entry.record, &entry.record->needs});
   doubtful_.insert(uid);
   // Two holders cannot be: but what was decided stays decided.
-  if (entry.record.needs.is_static) names_[entry.record.needs.pod.ref].holder = uid;
+  if (entry.record->needs.is_static) names_[entry.record->needs.pod.ref].holder = uid;
 }
 
 void AdmissionDesk::Forget(const PodUid& pod) {
   const auto found = entries_.find(pod);
   if (found == entries_.end()) return;
-  const auto name = names_.find(found->second.record.needs.pod.ref);
+  const auto name = names_.find(found->second.record->needs.pod.ref);
   if (name != names_.end() && name->second.holder == pod) names_.erase(name);
   bookings_.Unbook(pod);
   doubtful_.erase(pod);
@@ -320,8 +319,9 @@ void AdmissionDesk::WriteLive(JournalSnapshot& out) {
   for (const auto& [uid, entry] : entries_) {
     if (!entry.journalled) continue;
     out.Add(static_cast<uint16_t>(JournalType::kAdmission), kAdmissionRecordVersion,
-            EncodeAdmission(entry.record));
+            EncodeAdmission(*entry.record));
   }
+  ends_.WriteLive(out);
 }
 
 }  // namespace denselet::sync

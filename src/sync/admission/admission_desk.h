@@ -10,6 +10,8 @@
 //
 // A decision is booked when it is made, durable before it is told, and never made again: after a
 // restart it comes back from the journal, booked, and whoever asks about that pod is told the same.
+// That an admitted pod ends for good (ends()) is written before any decision that is made later, so
+// nobody is known to have what it had while nobody knows that it ends.
 //
 // Owned by the composition root, as its journal is, which ends first; lives on one shard. The pods'
 // shards ask and are answered by message. Destroyed, it answers nobody any more.
@@ -29,10 +31,12 @@
 #include "reactor/api/loop.h"
 #include "sync/admission/admission_record.h"
 #include "sync/admission/bookings.h"
+#include "sync/admission/ended_pods.h"
 #include "sync/admission/node_view.h"
 #include "sync/admission/predicates.h"
 #include "sync/admission/sysctls.h"
 #include "sync/journal/journal.h"
+#include "sync/journal/journal_line.h"
 #include "sync/ports/admission.h"
 
 namespace denselet::sync {
@@ -120,6 +124,9 @@ class AdmissionDesk final : public JournalUser {
   // The pod is gone, or nobody wants it after all: everything is free again. In any stage.
   void Release(const PodUid& pod);
 
+  EndedPods& ends() { return ends_; }
+  const EndedPods& ends() const { return ends_; }
+
   struct Report {
     PodIdentity pod = {};
     Stage stage = Stage::kDecided;
@@ -149,7 +156,8 @@ class AdmissionDesk final : public JournalUser {
 
  private:
   struct Entry {
-    AdmissionRecord record = {};
+    // Shared with its booking, on this shard.
+    std::shared_ptr<AdmissionRecord> record = std::make_shared<AdmissionRecord>();
     kube::PodRef pod = {};  // until it is decided
     Stage stage = Stage::kAskingPlugins;
     TimePoint since = {};
@@ -165,7 +173,7 @@ class AdmissionDesk final : public JournalUser {
   // Of static pods: who has the name, and who waits for it, in order.
   struct StaticName {
     PodUid holder = {};
-    std::deque<PodUid> waiting = {};
+    std::vector<PodUid> waiting = {};  // hardly ever any: an empty deque takes 576 bytes
   };
 
   void Enter(Entry& entry, Stage stage);
@@ -188,9 +196,9 @@ class AdmissionDesk final : public JournalUser {
   void Record(Entry& entry);
   void Decided(Entry& entry);
   void Tell(Entry& entry);
+  void OnAdmission(std::string_view payload);
   void Forget(const PodUid& pod);
   void ForgetAdopted(const PodUid& pod);
-  void WriteGone();
   bool TakeName(Entry& entry);
   void FreeName(const Entry& entry);
 
@@ -207,8 +215,8 @@ class AdmissionDesk final : public JournalUser {
   std::map<uint64_t, PodUid> waiting_;  // kWaitingForRoom, in the order of their questions
   std::set<PodUid> doubtful_;           // of the journal, and no source has spoken of them yet
   std::map<ObjectRef, StaticName> names_;
-  std::deque<PodUid> gone_;  // to be written
-  reactor::TimerId gone_timer_ = {};
+  JournalLine line_;  // pods that are gone, and those that end
+  EndedPods ends_;
   bool judging_soon_ = false;
   uint64_t next_generation_ = 1;
   uint64_t not_understood_ = 0;

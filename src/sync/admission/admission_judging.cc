@@ -30,7 +30,7 @@ void AdmissionDesk::AskNextPlugin(Entry& entry) {
   Enter(entry, Stage::kAskingPlugins);
   AdmissionPlugin& plugin = *ports_.plugins[entry.plugins_asked++];
   plugin.Admit({}, entry.pod,
-               [self = self_, uid = entry.record.needs.pod.uid,
+               [self = self_, uid = entry.record->needs.pod.uid,
                 generation = entry.generation](std::optional<Rejection> rejected) {
                  if (*self == nullptr) return;
                  Entry* const asked = (*self)->Find(uid, generation);
@@ -49,14 +49,14 @@ void AdmissionDesk::Judge(Entry& entry, const NodeView* fresh) {
   }
   if (auto refused = RefuseByKind(pod, node)) return Reject(entry, *std::move(refused));
   const std::vector<AdmissionFailure> failures =
-      FindFailures(pod, entry.record.needs, node, bookings_);
+      FindFailures(pod, entry.record->needs, node, bookings_);
   if (failures.empty()) return Admit(entry);
   if (MayPass(entry, failures)) return WaitForRoom(entry, failures.front().rejection);
   const bool only_affinity = std::all_of(failures.begin(), failures.end(),
                                          [](const AdmissionFailure& f) { return f.is_affinity; });
   // The node's labels may have changed and not be known here yet.
   if (only_affinity && fresh == nullptr) return FetchNode(entry, failures.front().rejection);
-  if (!entry.record.needs.critical) return Reject(entry, failures.front().rejection);
+  if (!entry.record->needs.critical) return Reject(entry, failures.front().rejection);
   const auto other = std::find_if(failures.begin(), failures.end(),
                                   [](const AdmissionFailure& f) { return !f.shortage; });
   if (other != failures.end()) return Reject(entry, other->rejection);
@@ -70,12 +70,12 @@ bool AdmissionDesk::MayPass(const Entry& entry,
                             const std::vector<AdmissionFailure>& failures) const {
   return std::all_of(failures.begin(), failures.end(), [&](const AdmissionFailure& failure) {
     const bool by_others = failure.shortage || failure.is_ports;
-    return failure.passes || (by_others && !entry.record.needs.critical && !doubtful_.empty());
+    return failure.passes || (by_others && !entry.record->needs.critical && !doubtful_.empty());
   });
 }
 
 void AdmissionDesk::WaitForRoom(Entry& entry, const Rejection& otherwise) {
-  const PodIdentity& pod = entry.record.needs.pod;
+  const PodIdentity& pod = entry.record->needs.pod;
   if (entry.stage != Stage::kWaitingForRoom) {
     log_.Info("Pod waits for what other pods are about to leave", KV("pod", pod.ref.ToString()),
               KV("podUID", pod.uid.value()), KV("lacks", otherwise.message));
@@ -102,36 +102,36 @@ void AdmissionDesk::FetchNode(Entry& entry, Rejection otherwise) {
   Enter(entry, Stage::kFetchingNode);
   Context context;
   context.deadline = After(ports_.loop.Now(), options_.node_fetch_max);
-  ports_.nodes.Fetch(context,
-                     [self = self_, uid = entry.record.needs.pod.uid, generation = entry.generation,
-                      otherwise = std::move(otherwise)](Result<NodeView> node) mutable {
-                       if (*self == nullptr) return;
-                       Entry* const waiting = (*self)->Find(uid, generation);
-                       if (waiting == nullptr) return;
-                       if (!node) return (*self)->Reject(*waiting, std::move(otherwise));
-                       (*self)->Judge(*waiting, &*node);
-                     });
+  ports_.nodes.Fetch(
+      context, [self = self_, uid = entry.record->needs.pod.uid, generation = entry.generation,
+                otherwise = std::move(otherwise)](Result<NodeView> node) mutable {
+        if (*self == nullptr) return;
+        Entry* const waiting = (*self)->Find(uid, generation);
+        if (waiting == nullptr) return;
+        if (!node) return (*self)->Reject(*waiting, std::move(otherwise));
+        (*self)->Judge(*waiting, &*node);
+      });
 }
 
 // Booked at once, in the place of those that go: nobody else gets what they leave.
 void AdmissionDesk::Preempt(Entry& entry, const std::vector<AdmissionFailure>& failures) {
-  const PodIdentity& pod = entry.record.needs.pod;
+  const PodIdentity& pod = entry.record->needs.pod;
   std::vector<Shortage> shortages;
   for (const AdmissionFailure& failure : failures) shortages.push_back(*failure.shortage);
   const Result<std::vector<PodUid>> chosen =
-      ChoosePodsToPreempt(entry.record.needs, bookings_.Staying(), shortages);
+      ChoosePodsToPreempt(entry.record->needs, bookings_.Staying(), shortages);
   if (!chosen) {
     return Reject(entry, {std::string(kUnexpectedAdmissionError),
                           "Unexpected error while attempting to recover from admission failure: "
                           "preemption: error finding a set of pods to preempt: " +
                               chosen.error().message()});
   }
-  bookings_.Book(entry.record.needs);
+  bookings_.Book({entry.record, &entry.record->needs});
   Enter(entry, Stage::kPreempting);
   preempting_.insert(pod.uid);
   Duration wait = options_.preemption_wait_min;
   for (const PodUid& victim : *chosen) {
-    const PodNeeds& needs = entries_.at(victim).record.needs;
+    const PodNeeds& needs = entries_.at(victim).record->needs;
     log_.Info("Preempting pod to free up resources", KV("pod", needs.pod.ref.ToString()),
               KV("podUID", victim.value()), KV("requestingPod", pod.ref.ToString()));
     bookings_.MarkGoing(victim);
@@ -148,7 +148,7 @@ void AdmissionDesk::Preempt(Entry& entry, const std::vector<AdmissionFailure>& f
         Entry* const waiting = Find(uid, generation);
         if (waiting == nullptr) return;
         log_.Error("Preempted pods did not go in time",
-                   KV("requestingPod", waiting->record.needs.pod.ref.ToString()));
+                   KV("requestingPod", waiting->record->needs.pod.ref.ToString()));
         waiting->victims.clear();
         preempting_.erase(uid);
         Record(*waiting);
@@ -163,7 +163,7 @@ void AdmissionDesk::VictimGone(const PodUid& victim) {
     if (entry.victims.empty()) ready.push_back(&entry);
   }
   for (Entry* entry : ready) {
-    preempting_.erase(entry->record.needs.pod.uid);
+    preempting_.erase(entry->record->needs.pod.uid);
     ports_.loop.Disarm(entry->timer);
     Record(*entry);
   }

@@ -1,8 +1,6 @@
 #include "sync/admission/admission_record.h"
 
-#include <algorithm>
-
-#include "base/little_endian.h"
+#include "sync/journal/record_fields.h"
 
 namespace denselet::sync {
 namespace {
@@ -29,59 +27,20 @@ enum class Tag : uint8_t {
 constexpr uint8_t kAdmitted = 1, kRejected = 2;
 constexpr uint8_t kStatic = 1, kCritical = 2;
 
-class Writer {
- public:
-  void Text(Tag tag, std::string_view text) { Put(tag, text.substr(0, kAdmissionTextBytesMax)); }
-  template <class T>
-  void Number(Tag tag, T value) {
+using Writer = FieldWriter<Tag>;
+
+void PutAmounts(Writer& out, Tag tag, const ResourceAmounts& amounts) {
+  for (const auto& [name, amount] : amounts) {
     std::string bytes;
-    PutLittleEndian(bytes, value);
-    Put(tag, bytes);
+    PutLittleEndian(bytes, static_cast<uint64_t>(amount));
+    out.Bytes(tag, bytes + name);
   }
-  void Amounts(Tag tag, const ResourceAmounts& amounts) {
-    for (const auto& [name, amount] : amounts) {
-      std::string bytes;
-      PutLittleEndian(bytes, static_cast<uint64_t>(amount));
-      Put(tag, bytes + name);
-    }
-  }
-  void Port(const HostPort& port) {
-    std::string bytes;
-    PutLittleEndian(bytes, static_cast<uint32_t>(port.port));
-    Put(Tag::kPort, bytes + port.protocol + '\0' + port.ip);
-  }
-  std::string Take() { return std::move(out_); }
-
- private:
-  void Put(Tag tag, std::string_view value) {
-    value = value.substr(0, UINT16_MAX);
-    PutLittleEndian(out_, static_cast<uint8_t>(tag));
-    PutLittleEndian(out_, static_cast<uint16_t>(value.size()));
-    out_ += value;
-  }
-
-  std::string out_;
-};
-
-// Hands each field to `take`, which says whether it makes sense.
-template <class Take>
-bool ReadFields(std::string_view payload, Take take) {
-  while (!payload.empty()) {
-    if (payload.size() < 3) return false;
-    const auto tag = static_cast<Tag>(payload[0]);
-    const auto size = GetLittleEndian<uint16_t>(payload, 1);
-    payload.remove_prefix(3);
-    if (payload.size() < size || !take(tag, payload.substr(0, size))) return false;
-    payload.remove_prefix(size);
-  }
-  return true;
 }
 
-template <class T>
-bool TakeNumber(std::string_view value, T& out) {
-  if (value.size() != sizeof(T)) return false;
-  out = GetLittleEndian<T>(value, 0);
-  return true;
+void PutPort(Writer& out, const HostPort& port) {
+  std::string bytes;
+  PutLittleEndian(bytes, static_cast<uint32_t>(port.port));
+  out.Bytes(Tag::kPort, bytes + port.protocol + '\0' + port.ip);
 }
 
 bool TakeAmount(std::string_view value, ResourceAmounts& out) {
@@ -105,8 +64,8 @@ bool TakePort(std::string_view value, std::vector<HostPort>& out) {
 class Reader {
  public:
   Result<AdmissionRecord> Read(std::string_view payload) {
-    const bool whole =
-        ReadFields(payload, [this](Tag tag, std::string_view value) { return Take(tag, value); });
+    const bool whole = ReadFields<Tag>(
+        payload, [this](Tag tag, std::string_view value) { return Take(tag, value); });
     if (!whole || record_.needs.pod.uid.empty() || outcome_ == 0) {
       return Error(ErrorCode::kCorrupt, "not the record of an admission");
     }
@@ -208,10 +167,10 @@ std::string EncodeAdmission(const AdmissionRecord& record) {
   if (needs.priority) out.Number(Tag::kPriority, static_cast<uint32_t>(*needs.priority));
   out.Number(Tag::kQos, static_cast<uint8_t>(needs.qos));
   out.Number(Tag::kGrace, static_cast<uint64_t>(needs.grace_seconds));
-  out.Amounts(Tag::kRequest, needs.requests);
-  out.Amounts(Tag::kOverhead, needs.overhead);
-  out.Amounts(Tag::kReclaimable, needs.reclaimable);
-  for (const HostPort& port : needs.ports) out.Port(port);
+  PutAmounts(out, Tag::kRequest, needs.requests);
+  PutAmounts(out, Tag::kOverhead, needs.overhead);
+  PutAmounts(out, Tag::kReclaimable, needs.reclaimable);
+  for (const HostPort& port : needs.ports) PutPort(out, port);
   return out.Take();
 }
 
@@ -225,7 +184,7 @@ std::string EncodeAdmissionGone(const PodUid& pod) {
 
 Result<PodUid> DecodeAdmissionGone(std::string_view payload) {
   PodUid pod;
-  const bool whole = ReadFields(payload, [&pod](Tag tag, std::string_view value) {
+  const bool whole = ReadFields<Tag>(payload, [&pod](Tag tag, std::string_view value) {
     if (tag == Tag::kUid) pod = PodUid(std::string(value));
     return true;
   });

@@ -1,10 +1,8 @@
 // A decision about a pod in the journal: what was decided, and of what it took account, so that
 // after a restart it is adopted and never made again.
 //
-//   record = (tag:u8 size:u16 value)*       little-endian
-//
-// Unknown tags are passed over: fields may be added without a new version. The version is raised
-// only when an older agent would misread the record.
+// Of fields (journal/record_fields.h). The version is raised only when an older agent would misread
+// the record.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +26,6 @@ struct AdmissionRecord {
 
   friend bool operator==(const AdmissionRecord&, const AdmissionRecord&) = default;
 };
-
-// Texts are cut at this: a message is for people.
-inline constexpr size_t kAdmissionTextBytesMax = 4096;
 
 std::string EncodeAdmission(const AdmissionRecord& record);
 // kCorrupt: it is none.

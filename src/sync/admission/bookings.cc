@@ -27,8 +27,10 @@ void Bookings::Count(const PodNeeds& needs, int64_t sign) {
   }
 }
 
-void Bookings::Book(const PodNeeds& needs) {
-  const bool is_new = booked_.try_emplace(needs.pod.uid, Booking{needs, next_order_++}).second;
+void Bookings::Book(std::shared_ptr<const PodNeeds> shared) {
+  const PodNeeds& needs = *shared;
+  Booking booking{std::move(shared), next_order_++};
+  const bool is_new = booked_.try_emplace(needs.pod.uid, std::move(booking)).second;
   CHECK(is_new);
   Count(needs, 1);
   for (const HostPort& port : needs.ports) {
@@ -41,8 +43,8 @@ bool Bookings::Unbook(const PodUid& pod) {
   if (found == booked_.end()) return false;
   const Booking booking = std::move(found->second);
   booked_.erase(found);
-  if (!booking.going) Count(booking.needs, -1);
-  for (const HostPort& port : booking.needs.ports) {
+  if (!booking.going) Count(*booking.needs, -1);
+  for (const HostPort& port : booking.needs->ports) {
     const auto [begin, end] = ports_.equal_range(PortKey(port.port, port.protocol, port.ip));
     const auto own =
         std::find_if(begin, end, [&](const auto& entry) { return entry.second == pod; });
@@ -56,7 +58,7 @@ void Bookings::MarkGoing(const PodUid& pod) {
   const auto found = booked_.find(pod);
   if (found == booked_.end() || found->second.going) return;
   found->second.going = true;
-  Count(found->second.needs, -1);
+  Count(*found->second.needs, -1);
 }
 
 bool Bookings::IsGoing(const PodUid& pod) const {
@@ -93,7 +95,7 @@ std::vector<const PodNeeds*> Bookings::Staying() const {
   std::sort(bookings.begin(), bookings.end(),
             [](const Booking* a, const Booking* b) { return a->order < b->order; });
   std::vector<const PodNeeds*> staying;
-  for (const Booking* booking : bookings) staying.push_back(&booking->needs);
+  for (const Booking* booking : bookings) staying.push_back(booking->needs.get());
   return staying;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -19,8 +20,8 @@ namespace denselet::sync {
 
 class Bookings {
  public:
-  // Of a pod that has none.
-  void Book(const PodNeeds& needs);
+  // Of a pod that has none. Shared: who decided keeps them too, and a node has many pods.
+  void Book(std::shared_ptr<const PodNeeds> needs);
   // False: it had none.
   bool Unbook(const PodUid& pod);
   // It makes room for a critical one, or its source has dropped it: its resources count no more,
@@ -43,7 +44,7 @@ class Bookings {
 
  private:
   struct Booking {
-    PodNeeds needs;
+    std::shared_ptr<const PodNeeds> needs;
     uint64_t order;
     bool going = false;
   };

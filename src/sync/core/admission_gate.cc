@@ -32,6 +32,7 @@ AdmissionGate::~AdmissionGate() { loop_.Disarm(timer_); }
 void AdmissionGate::OnJournalRead() {
   journal_read_ = true;
   for (const PodUid& pod : std::exchange(released_early_, {})) desk_.Release(pod);
+  for (const PodUid& pod : std::exchange(gone_early_, {})) desk_.ends().Forget(pod);
   for (const auto& [pod, gone] : std::exchange(ending_early_, {})) Ends(pod, gone);
   for (const PodIdentity& pod : desk_.Unclaimed()) unclaimed_.insert(pod.uid);
   OpenIfAll();
@@ -135,6 +136,8 @@ void AdmissionGate::Ends(const PodUid& pod, bool gone) {
 
 Status AdmissionGate::Pass(Entry& entry, PodWish wish, Stage then) {
   wish.rejected = entry.rejected;
+  const EndRecord* const end = desk_.ends().Find(IdentityOf(wish.pod).uid);
+  if (end != nullptr && wish.kind != WishKind::kGone) wish.ended = *end;
   Status passed = shards_.Wish(entry.shard, std::move(wish));
   if (passed) {
     entry.stage = then;
@@ -144,6 +147,11 @@ Status AdmissionGate::Pass(Entry& entry, PodWish wish, Stage then) {
 }
 
 void AdmissionGate::Ask(const PodUid& pod, Entry& entry) {
+  if (desk_.ends().Find(pod) != nullptr) {
+    unclaimed_.erase(pod);
+    Ends(pod, false);
+    return Forward(pod, entry);
+  }
   entry.adopts = adoptable_.contains(pod);
   const Status asked = desk_.Ask(
       entry.wish->pod, QuestionAbout(pod, entry.wish->pod),
@@ -220,6 +228,7 @@ Status AdmissionGate::SourcesReady(uint32_t shard) {
   Status told = shards_.SourcesReady(shard);
   if (told) {
     ready_.insert(shard);
+    ForgetEndsOfUnknown(shard);
     ReleaseUnclaimed(shard);
   }
   return told;
@@ -253,7 +262,20 @@ void AdmissionGate::Release(const PodUid& pod) {
   released_early_.insert(pod);
 }
 
+void AdmissionGate::ForgetEnd(const PodUid& pod) {
+  if (journal_read_) return desk_.ends().Forget(pod);
+  gone_early_.insert(pod);
+}
+
+// Their sources dropped them while no agent ran.
+void AdmissionGate::ForgetEndsOfUnknown(uint32_t shard) {
+  for (const PodUid& pod : desk_.ends().Pods()) {
+    if (ShardOf(pod, shard_count_) == shard && !pods_.contains(pod)) desk_.ends().Forget(pod);
+  }
+}
+
 bool AdmissionGate::OnPodGone(const PodUid& pod) {
+  ForgetEnd(pod);
   unclaimed_.erase(pod);
   adoptable_.erase(pod);  // what comes back under its uid is another one
   dead_.erase(pod);

@@ -9,7 +9,8 @@
 //   closed until the journal was read, the node is known and the runtime was listed: what runs
 //   already is adopted. A static pod of which only dead things are left is not: it had stopped, and
 //   what it held may be another's.
-//   Pods that are to go, or that have ended, are not asked about.
+//   Pods that are to go, or that have ended, are not asked about; nor those of which the journal
+//   says that they end for good: their shards are told so with every wish.
 //   A pod that comes back under its uid while it ends is asked about anew when it is gone.
 //
 // Lives on the home shard. Bounded by the number of pods.
@@ -101,6 +102,8 @@ class AdmissionGate final : public PodShards {
   AdmissionQuestion QuestionAbout(const PodUid& pod, const kube::PodRef& wish) const;
   Status Begin(const PodUid& pod, uint32_t shard, PodWish wish);
   void Ends(const PodUid& pod, bool gone);
+  void ForgetEnd(const PodUid& pod);
+  void ForgetEndsOfUnknown(uint32_t shard);
   Status Pass(Entry& entry, PodWish wish, Stage then);
   void OpenIfAll();
   void Ask(const PodUid& pod, Entry& entry);
@@ -124,6 +127,7 @@ class AdmissionGate final : public PodShards {
   std::set<PodUid> dead_;            // of these, those of which nothing can run any more
   std::set<uint32_t> ready_;         // shards that were told that all sources spoke
   std::set<PodUid> released_early_;  // before the journal was read
+  std::set<PodUid> gone_early_;      // the same
   std::map<PodUid, bool> ending_early_;  // the same: the wish says that it ends; true: it is gone
   std::set<PodUid> unclaimed_;           // of the journal, and nobody has asked about them
   std::map<PodUid, Entry> pods_;

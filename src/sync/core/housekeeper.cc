@@ -65,8 +65,24 @@ void Housekeeper::Hand() {
   timer_ = loop_.Arm(After(loop_.Now(), options_.pause), [this] { Hand(); });
 }
 
+// Ends before the next look begins: look_limit is shorter than the rest.
+void Housekeeper::RemoveDeadLinks() {
+  Context context;
+  leftovers_.RemoveDeadLinks(
+      context.WithTimeout(loop_.Now(), options_.look_limit),
+      [this, alive = alive_](const Result<size_t>& removed) {
+        if (!*alive) return;
+        if (!removed) {
+          log_.Error(removed.error(), "Could not look for links to logs that are gone");
+        } else if (*removed > 0) {
+          log_.Info("Removed links to logs that are gone", KV("links", *removed));
+        }
+      });
+}
+
 void Housekeeper::Rest() {
   stage_ = Stage::kResting;
+  RemoveDeadLinks();
   if (handed_ > 0) log_.Info("Looked after what was left of pods", KV("pods", handed_));
   timer_ = loop_.Arm(After(loop_.Now(), random_.Jitter(options_.period, 0.2)), [this] { Look(); });
 }

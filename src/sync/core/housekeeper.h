@@ -8,9 +8,10 @@
 //
 // A pod that ends in order takes its directories with it; this is for what ended while no agent ran
 // and for what could not be removed then. So a look finds nothing new, mostly, and costs two lists
-// of directories. Whoever is known to a source on its way to its shard is left out here; its shard
-// knows the rest. One worker a pod is the only one to make or remove what the pod has, so that
-// nothing is removed under a pod that comes back: its wish waits for the end of that worker.
+// of directories; links to logs that are gone are looked at in the end. Whoever is known to a
+// source on its way to its shard is left out here; its shard knows the rest. One worker a pod is
+// the only one to make or remove what the pod has, so that nothing is removed under a pod that
+// comes back: its wish waits for the end of that worker.
 //
 // Lives on the home shard, owned by PodCore; starts when told, ends when destroyed. Bounded by what
 // was found (PodLeftovers); a shard takes a bounded number at a time, and refuses the others until
@@ -69,6 +70,7 @@ class Housekeeper {
   void Look();
   void OnFound(const Result<std::vector<PodIdentity>>& pods);
   void Hand();
+  void RemoveDeadLinks();
   void Rest();
 
   reactor::Loop& loop_;

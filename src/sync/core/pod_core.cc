@@ -28,6 +28,7 @@ struct PodCore::Home {
   std::unique_ptr<StatusReturn> arrived = {};
   std::unique_ptr<NewestPerPod<kube::PodRef>> mirrors = {};  // to the shards of their static pods
   std::unique_ptr<NewestPerPod<Ending>> kills = {};          // to the shards of their pods
+  std::unique_ptr<NewestPerPod<uint64_t>> recorded = {};     // the same: the worker's generation
   std::map<PodUid, UniqueFunction<void()>> preempted = {};   // who waits for their end
   StatusNode status_node = {};
   RuntimeTrouble trouble = {};
@@ -63,6 +64,12 @@ class PodCore::Part final : public PodShardUser {
                   return SendStatus(pod, message);
                 }),
         statuses_(seams.loop, seams.log, pods_, outlet_),
+        ends_(seams.loop,
+              [this](const PodUid&, const EndOfWorker& end) {
+                return SendHome([&core = core_, end] {
+                  if (core.home_ != nullptr) core.OnPodEnds(end);
+                });
+              }),
         dead_(seams.loop, [this](const PodUid& pod, const DeadOfPod& dead) {
           return SendHome([&core = core_, pod, dead] {
             if (core.home_ != nullptr && core.home_->dead) core.home_->dead->Set(pod, dead);
@@ -117,6 +124,15 @@ class PodCore::Part final : public PodShardUser {
       if (core.home_ != nullptr) core.OnPodUnwished(uid);
     });
     static_cast<void>(asked);  // refused: the shard asks again
+  }
+  bool OnPodEnds(const PodWorker& worker) override {
+    ends_[worker.pod().uid] = {.record = {.pod = worker.pod(),
+                                          .ending = *worker.state().ending,
+                                          .grace_seconds = worker.grace_asked_for(),
+                                          .decided = seams_.loop.WallNow()},
+                               .generation = worker.generation()};
+    ends_.Flush();
+    return true;
   }
   void OnPodHeldBack(const PodIdentity& pod, const kube::PodRef& wish) override {
     user_.OnPodHeldBack(pod, wish);
@@ -193,6 +209,7 @@ class PodCore::Part final : public PodShardUser {
   PodShard pods_;
   StatusOutlet outlet_;
   PodStatuses statuses_;
+  NewestPerPod<EndOfWorker> ends_;
   NewestPerPod<DeadOfPod> dead_;
   std::map<PodUid, DeadOfPod> told_dead_;  // of those that there are
   std::map<PodUid, Whose> stopped_;        // told to be, of those that there are
@@ -308,6 +325,12 @@ void PodCore::MakeRelays() {
         return to_shard(pod,
                         [pod, ending](Part& part) { part.pods().Kill(pod, ending, std::nullopt); });
       });
+  home_->recorded = std::make_unique<NewestPerPod<uint64_t>>(
+      loop, [to_shard](const PodUid& pod, const uint64_t& generation) {
+        return to_shard(pod, [pod, generation = generation](Part& part) {
+          part.pods().EndRecorded(pod, generation);
+        });
+      });
 }
 
 void PodCore::MakeDeadBound() {
@@ -359,14 +382,27 @@ void PodCore::TellNode() {
   home_->timer = seams.loop.Arm(After(seams.loop.Now(), kTellAgain), [this] { TellNode(); });
 }
 
+// Recorded here and now: its wish may not have come to its shard, or to this agent, and is told of
+// it when it does.
 void PodCore::Preempt(const PodIdentity& pod, UniqueFunction<void()> ended) {
+  const Ending ending{.reason = EndReason::kKilled,
+                      .outcome = PodOutcome::kFailed,
+                      .status_reason = std::string(kPreempting),
+                      .status_message = std::string(kPreemptedMessage),
+                      .disruption = std::string(kPreemptedCondition)};
   home_->preempted[pod.uid] = std::move(ended);
-  (*home_->kills)[pod.uid] = Ending{.reason = EndReason::kKilled,
-                                    .outcome = PodOutcome::kFailed,
-                                    .status_reason = std::string(kPreempting),
-                                    .status_message = std::string(kPreemptedMessage),
-                                    .disruption = std::string(kPreemptedCondition)};
+  home_->admission->ends().Record(
+      {.pod = pod, .ending = ending, .decided = home_->seams.loop.WallNow()});
+  (*home_->kills)[pod.uid] = ending;
   home_->kills->Flush();
+}
+
+void PodCore::OnPodEnds(const EndOfWorker& end) {
+  home_->admission->ends().Record(
+      end.record, [home = home_.get(), uid = end.record.pod.uid, generation = end.generation] {
+        (*home->recorded)[uid] = generation;
+        home->recorded->Flush();
+      });
 }
 
 void PodCore::OnPodStopped(const PodUid& pod, Whose whose) {

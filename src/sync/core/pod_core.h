@@ -7,6 +7,7 @@
 //   wishes:    PodSources -> PodDispatcher -> AdmissionGate --> mail --> PodShard::Update
 //   events:    stream -> Pleg --> mail --> PodShard::Hint          lists: Pleg --> mail --> Listed
 //   ends:      PodShard -> stopped, gone --> mail --> gate, dispatcher    (sent until it fits)
+//              one that ends for good --> mail --> desk, journal --> mail --> it may be stopped
 //   statuses:  PodShard -> PodStatuses --> mail --> the sink; that it has arrived --> mail --> back
 //
 // Owned by the composition root (the agent's, or the simulator's), which outlives all mail. Parts
@@ -157,6 +158,11 @@ class PodCore final : private PlegShards,
   void MakeRelays();
   void MakeDeadBound();
   void TellNode();
+  struct EndOfWorker {
+    EndRecord record = {};
+    uint64_t generation = 0;
+  };
+  void OnPodEnds(const EndOfWorker& end);
   void OnPodStopped(const PodUid& pod, Whose whose);
   void OnPodUnwished(const PodUid& pod);
   void OnPodGone(const PodIdentity& pod, Whose whose);

@@ -82,12 +82,26 @@ std::string GoingOnFrom(const core::PodStatus& shown, const std::string& ours, F
 
 class PodStatuses::ParsedPods {
  public:
+  // What a status is made of, besides the pod and the status before.
+  struct Seen {
+    ObservedPod pod = {};
+    std::vector<ContainerWaiting> waiting = {};
+    std::vector<ProbedContainer> probes = {};
+    StatusNode node = {};
+    Phase phase = Phase::kSyncing;
+    std::optional<Ending> ending = {};
+    Finished finished = Finished::kNo;
+
+    friend bool operator==(const Seen&, const Seen&) = default;
+  };
   struct Place {
     PodUid uid = {};
     kube::PodRef ref = {};  // that `pod` was read from
     core::Pod pod = {};
     std::string wire = {};  // of `status`
     core::PodStatus status = {};
+    // That `status` was made of, for `ref`: of the same the same would be made again.
+    std::optional<Seen> made_of = {};
   };
 
   Place& Of(const PodUid& uid) {
@@ -98,6 +112,7 @@ class PodStatuses::ParsedPods {
     place.uid = uid;
     place.ref = {};
     place.wire.clear();
+    place.made_of.reset();
     return place;
   }
 
@@ -112,6 +127,8 @@ PodStatuses::PodStatuses(reactor::Loop& loop, const Logger& log, PodShard& pods,
     : loop_(loop), log_(log), pods_(pods), sink_(sink), parsed_(std::make_unique<ParsedPods>()) {}
 
 PodStatuses::~PodStatuses() { *alive_ = false; }
+
+void PodStatuses::ForgetParsed() { parsed_ = std::make_unique<ParsedPods>(); }
 
 void PodStatuses::SetNode(const StatusNode& node) {
   if (node_ == node) return;
@@ -261,6 +278,7 @@ Result<std::string> PodStatuses::Build(const PodWorker& worker, const Kept& kept
   core::Pod& pod = place.pod;
   if (place.ref != worker.wish()) {
     place.ref = {};
+    place.made_of.reset();
     if (const Status read = worker.wish()->ParseInto(pod); !read) return read.error();
     place.ref = worker.wish();
   }
@@ -268,6 +286,7 @@ Result<std::string> PodStatuses::Build(const PodWorker& worker, const Kept& kept
   const bool has_before = !kept.status.empty() && !faults_.forget_before;
   if (has_before && kept.status != place.wire) {
     place.wire.clear();
+    place.made_of.reset();
     if (!before.ParseFromString(kept.status)) return NotAStatus();
     place.wire = kept.status;
   }
@@ -276,8 +295,18 @@ Result<std::string> PodStatuses::Build(const PodWorker& worker, const Kept& kept
     return kube::EncodeWire(
         RejectedStatus(pod, has_before ? before : pod.status(), *worker.rejected(), now));
   }
-  const ObservedPod seen = SeenPod(worker.Observe(), worker.ledger().view());
+  ParsedPods::Seen now_seen{.pod = SeenPod(worker.Observe(), worker.ledger().view()),
+                            .waiting = worker.Waiting(loop_.Now()),
+                            .node = *node_,
+                            .phase = worker.state().phase,
+                            .ending = worker.state().ending,
+                            .finished = finished};
+  const ObservedPod& seen = now_seen.pod;
+  now_seen.probes = ProbesOf(worker, seen);
   if (kept.taken_over && !Runs(seen)) return kube::EncodeWire(pod.status());
+  // Most of what happens to a pod does not show: then nothing is made, compared or encoded.
+  if (has_before && place.made_of == now_seen) return kept.status;
+  place.made_of.reset();
   // An agent before us was told that a static pod had ended, and begun anew under its uid; the
   // mirror does not show that yet.
   if (has_before && worker.wish()->hot().IsStatic() && Runs(seen) &&
@@ -287,16 +316,14 @@ Result<std::string> PodStatuses::Build(const PodWorker& worker, const Kept& kept
     before.Clear();
     *before.mutable_starttime() = began;
   }
-  const std::vector<ContainerWaiting> waiting = worker.Waiting(loop_.Now());
-  const std::vector<ProbedContainer> probes = ProbesOf(worker, seen);
   const Phase phase = worker.state().phase;
   Result<core::PodStatus> status =
       BuildPodStatus({.pod = pod,
                       .plan = worker.plan(),
                       .before = has_before ? &before : nullptr,
                       .seen = seen,
-                      .waiting = waiting,
-                      .probes = probes,
+                      .waiting = now_seen.waiting,
+                      .probes = now_seen.probes,
                       .node = *node_,
                       .ending = worker.state().ending,
                       .disruption = worker.state().ending ? worker.state().ending->disruption : "",
@@ -308,6 +335,7 @@ Result<std::string> PodStatuses::Build(const PodWorker& worker, const Kept& kept
   place.wire.clear();
   place.status = std::move(*status);
   place.wire = wire;
+  place.made_of = std::move(now_seen);
   return wire;
 }
 

@@ -47,6 +47,9 @@ class PodStatuses final : public PodStatusUser {
   // PodStatusUser
   void OnStatusSettled(const PodUid& pod, uint64_t version) override;
 
+  // Drops what is kept for the next statuses only to make them sooner.
+  void ForgetParsed();
+
   size_t waiting() const { return line_.size(); }
   // Empty: none was made yet. Bytes of a core.v1.PodStatus.
   std::string_view StatusOf(const PodUid& pod) const;
@@ -98,7 +101,7 @@ class PodStatuses final : public PodStatusUser {
   // Of the pods that had a status last: most get the next one soon. Parsed into again and again,
   // which costs few allocations.
   class ParsedPods;
-  const std::unique_ptr<ParsedPods> parsed_;
+  std::unique_ptr<ParsedPods> parsed_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // shared with the posted turn
 };
 

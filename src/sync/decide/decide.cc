@@ -44,6 +44,11 @@ bool StartsUnderWay(const DecideInput& input) {
          });
 }
 
+bool EndIsToBeRecorded(const DecideInput& input) {
+  return input.state.phase == Phase::kTerminating && input.state.ending &&
+         IsForGood(*input.state.ending) && input.facts.end_record.state == WorkState::kNone;
+}
+
 Action DecideKnown(const DecideInput& input) {
   // Nothing can be asked of a runtime that is down, and its answers would be failures.
   if (!input.node.runtime_ready) {
@@ -78,7 +83,9 @@ Decision Decide(const DecideInput& input) {
     }
     return {.action = DecideKnown(input)};
   }
-  return {.action = DecideKnown(input), .cancel_starts = StartsUnderWay(input)};
+  const bool cancel_starts = StartsUnderWay(input);
+  if (EndIsToBeRecorded(input)) return {.action = RecordEnd{}, .cancel_starts = cancel_starts};
+  return {.action = DecideKnown(input), .cancel_starts = cancel_starts};
 }
 
 }  // namespace denselet::sync

@@ -42,6 +42,7 @@ constexpr std::array<WaitText, kWaitForCount> kWaits{{
     {"stop-retry", "the next try to stop"},
     {"remove", "removal"},
     {"remove-retry", "the next try to remove"},
+    {"end-record", "the journal to have it that the pod ends"},
     {"release", "volumes, directories and cgroup to go"},
     {"removal-allowed", "the API server to know the final status"},
 }};
@@ -50,9 +51,9 @@ const WaitText& TextOf(WaitFor what) { return kWaits.at(static_cast<size_t>(what
 
 // In the order of Action.
 constexpr std::array<std::string_view, std::variant_size_v<Action>> kActions{
-    "wait",        "read",    "prepare",     "mount-volumes",   "run-sandbox",    "ensure-images",
-    "create",      "start",   "post-start",  "stop-containers", "stop-sandboxes", "remove",
-    "enter-phase", "release", "remove-logs", "nothing",
+    "wait",        "read",       "prepare",    "mount-volumes",   "run-sandbox",    "ensure-images",
+    "create",      "start",      "post-start", "stop-containers", "stop-sandboxes", "remove",
+    "enter-phase", "record-end", "release",    "remove-logs",     "nothing",
 };
 
 std::string Of(const PodPlan& plan, ContainerIndex index) {

@@ -50,6 +50,7 @@ enum class WaitFor : uint8_t {
   kStopRetry,
   kRemove,
   kRemoveRetry,
+  kEndRecord,       // the journal to have it that the pod ends
   kRelease,         // volumes unmounted, cgroup, directories and logs gone
   kRemovalAllowed,  // the API server's acknowledgement of the final status
 };
@@ -149,14 +150,16 @@ struct EnterPhase {
   std::optional<Ending> ending = {};
 };
 
+struct RecordEnd {};   // of kTerminating: in the journal, before anything stops
 struct ReleasePod {};  // of kTerminated: unmount, remove directories and cgroup
 struct RemoveLogs {};  // of kFinished: all that its containers wrote
 
 struct Nothing {};  // the end
 
-using Action = std::variant<Wait, Read, PreparePod, MountVolumes, RunSandbox, EnsureImages,
-                            CreateContainer, StartContainer, RunPostStart, StopContainers,
-                            StopSandboxes, Remove, EnterPhase, ReleasePod, RemoveLogs, Nothing>;
+using Action =
+    std::variant<Wait, Read, PreparePod, MountVolumes, RunSandbox, EnsureImages, CreateContainer,
+                 StartContainer, RunPostStart, StopContainers, StopSandboxes, Remove, EnterPhase,
+                 RecordEnd, ReleasePod, RemoveLogs, Nothing>;
 
 struct Decision {
   Action action = Wait{};

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/boxed.h"
 #include "base/ids.h"
 #include "base/time.h"
 #include "sync/ports/observed_pod.h"
@@ -19,6 +20,8 @@
 namespace denselet::sync {
 
 using Epoch = uint64_t;
+
+inline const std::string kNoText;
 
 struct Observation {
   const ObservedPod* pod = nullptr;  // null: this pod was never looked at
@@ -33,17 +36,25 @@ enum class CallState : uint8_t {
   kUnknown,  // timed out, cancelled, connection lost; kAlreadyExists of a create, too
 };
 
+// Of kFailed and kUnknown.
+struct CallFailure {
+  std::string reason = {};  // CreateContainerError, RunContainerError, ...
+  std::string message = {};
+};
+
+// A pod that runs has nine of them: what few calls have is kept apart.
 struct Call {
   CallState state = CallState::kNone;
+  // Of kFailed: it was surely not taken, so no read is due before it is tried again.
+  bool no_effect = false;
   Epoch ended = 0;  // of kDone, kFailed and kUnknown
   TimePoint began = {};
   // Of kFailed and kUnknown: not again before this time.
   TimePoint retry_at = {};
-  // Of kFailed: it was surely not taken, so no read is due before it is tried again.
-  bool no_effect = false;
-  std::string reason = {};  // of kFailed: CreateContainerError, RunContainerError, ...
-  std::string message = {};
+  Boxed<CallFailure> failure = {};
 
+  const std::string& reason() const { return failure ? failure->reason : kNoText; }
+  const std::string& message() const { return failure ? failure->message : kNoText; }
   bool in_flight() const { return state == CallState::kInFlight; }
   bool done() const { return state == CallState::kDone; }
 };
@@ -99,8 +110,8 @@ struct ContainerEntry {
   std::optional<TimePoint> stop_began = {};
   // When the grace that `stop` was sent with ends.
   TimePoint stop_ends = {};
-  // The answer of ReadContainer, as of its own epoch.
-  std::optional<ObservedContainer> seen = {};
+  // The answer of ReadContainer, as of its own epoch, until an observation shows the container.
+  Boxed<ObservedContainer> seen = {};
   Epoch seen_at = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -28,6 +29,8 @@ struct ImageFact {
   std::string image_ref = {};
   std::optional<int64_t> image_uid = {};  // the user that it names, by number
   std::string image_username = {};        // ... or by name
+  // Of the image volumes that the container mounts: name, and reference of the image.
+  std::vector<std::pair<std::string, std::string>> volumes = {};
   // Of the last failure, also while it is tried again: ErrImagePull, ImagePullBackOff, ...
   std::string reason = {};
   std::string message = {};
@@ -48,9 +51,10 @@ struct ContainerFacts {
 };
 
 struct PodFacts {
-  Work prepare = {};                            // cgroup, data and log directories
-  Work volumes = {};                            // mounted
-  Work release = {};                            // after termination: all of that is gone
+  Work prepare = {};     // cgroup, data and log directories
+  Work volumes = {};     // mounted
+  Work release = {};     // after termination: all of that is gone
+  Work end_record = {};  // that it ends for good is journalled; retry_at: not waited for any longer
   std::vector<ContainerFacts> containers = {};  // as PodPlan::containers; a missing one: nothing
   // The final status is with the API server: no other will be made of what the runtime remembers.
   bool status_settled = false;

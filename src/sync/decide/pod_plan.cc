@@ -85,6 +85,20 @@ uint64_t BackOffKeyOf(const core::Pod& pod, const Container& container) {
   return hash;
 }
 
+std::vector<ImageVolumePlan> ImageVolumesOf(
+    const core::Pod& pod, const google::protobuf::RepeatedPtrField<core::VolumeMount>& mounts) {
+  std::vector<ImageVolumePlan> plans;
+  for (const core::Volume& volume : pod.spec().volumes()) {
+    if (!volume.volumesource().has_image()) continue;
+    const bool mounted = std::ranges::any_of(
+        mounts, [&volume](const auto& mount) { return mount.name() == volume.name(); });
+    if (!mounted) continue;
+    const core::ImageVolumeSource& image = volume.volumesource().image();
+    plans.push_back({volume.name(), image.reference(), PullPolicyOf(image.pullpolicy())});
+  }
+  return plans;
+}
+
 // Containers and the common part of ephemeral ones have the same fields.
 template <class Container>
 ContainerPlan PlanOf(const core::Pod& pod, const Container& container, ContainerKind kind) {
@@ -99,6 +113,7 @@ ContainerPlan PlanOf(const core::Pod& pod, const Container& container, Container
       .startup_probe = container.has_startupprobe(),
       .liveness_probe = container.has_livenessprobe(),
       .resources = ResourcesOf(container),
+      .image_volumes = ImageVolumesOf(pod, container.volumemounts()),
   };
   if (container.has_restartpolicy()) {
     plan.restart_policy = ContainerPolicyOf(container.restartpolicy());
@@ -165,6 +180,9 @@ Result<PodPlan> MakePodPlan(const core::Pod& pod) {
   }
   if (pod.status().phase() == "Succeeded") plan.api_outcome = PodOutcome::kSucceeded;
   if (pod.status().phase() == "Failed") plan.api_outcome = PodOutcome::kFailed;
+  for (const auto& secret : spec.imagepullsecrets()) {
+    if (!secret.name().empty()) plan.pull_secrets.push_back(secret.name());
+  }
   plan.containers.reserve(static_cast<size_t>(count));
   AddContainers(pod, plan);
   return plan;

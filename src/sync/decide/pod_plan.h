@@ -16,6 +16,7 @@
 #include "base/time.h"
 #include "kube/api/fwd.h"
 #include "sync/ports/observed_pod.h"
+#include "sync/ports/pull_policy.h"
 
 namespace denselet::sync {
 
@@ -48,6 +49,14 @@ struct PlannedResources {
   friend bool operator==(const PlannedResources&, const PlannedResources&) = default;
 };
 
+// An image that is mounted as a volume.
+struct ImageVolumePlan {
+  std::string volume = {};
+  std::string image = {};
+  PullPolicy policy = PullPolicy::kIfNotPresent;
+  friend bool operator==(const ImageVolumePlan&, const ImageVolumePlan&) = default;
+};
+
 struct ContainerPlan {
   std::string name = {};
   std::string image = {};
@@ -69,6 +78,7 @@ struct ContainerPlan {
 
   std::string target = {};  // of an ephemeral one: whose processes it sees
   PlannedResources resources = {};
+  std::vector<ImageVolumePlan> image_volumes = {};  // that it mounts, each once
 
   friend bool operator==(const ContainerPlan&, const ContainerPlan&) = default;
 };
@@ -95,6 +105,7 @@ struct PodPlan {
   std::vector<ContainerPlan> containers = {};
   ContainerIndex init_count = 0;
   ContainerIndex regular_count = 0;
+  std::vector<std::string> pull_secrets = {};  // imagePullSecrets, by name
 
   std::span<const ContainerPlan> init() const { return {containers.data(), init_count}; }
   std::span<const ContainerPlan> regular() const {

@@ -36,6 +36,12 @@ struct Ending {
   friend bool operator==(const Ending&, const Ending&) = default;
 };
 
+// Nothing that outlives the agent says so: it is journalled before anything of the pod is stopped,
+// and every agent after this one keeps to it.
+inline bool IsForGood(const Ending& ending) {
+  return ending.reason == EndReason::kKilled || ending.reason == EndReason::kDeadline;
+}
+
 struct PodState {
   Phase phase = Phase::kSyncing;
   // Somebody asked for the end: the pod is to enter kTerminating. Kept after that: why it ended.

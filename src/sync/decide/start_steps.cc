@@ -141,7 +141,7 @@ Starter::Step Starter::Advance(ContainerIndex index) {
         steps_.waits().Add({.what = WaitFor::kContainerRetry,
                             .container = index,
                             .until = start.retry_at,
-                            .detail = start.message});
+                            .detail = start.message()});
         return {};
       }
       if (Failed(start) && !start.no_effect && container.as_of <= start.ended)
@@ -212,7 +212,7 @@ Starter::Step Starter::NewInstance(ContainerIndex index) {
     steps_.waits().Add({.what = WaitFor::kContainerRetry,
                         .container = index,
                         .until = last->entry->start.retry_at,
-                        .detail = last->entry->start.message});
+                        .detail = last->entry->start.message()});
     return {};
   }
   // One that was made before our time may have been asked to start then, and do so beside its
@@ -230,7 +230,7 @@ Starter::Step Starter::NewInstance(ContainerIndex index) {
       steps_.waits().Add({.what = WaitFor::kContainerRetry,
                           .container = index,
                           .until = entry->create.retry_at,
-                          .detail = entry->create.message});
+                          .detail = entry->create.message()});
       return {};
     }
     if (!entry->create.no_effect && in_.observation.epoch <= entry->create.ended) {

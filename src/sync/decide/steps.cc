@@ -49,7 +49,7 @@ std::optional<ContainerStop> Steps::StopStep(const Kill& kill) {
     waits_.Add({.what = WaitFor::kStopRetry,
                 .container = kill.index,
                 .until = RepeatAt(entry->stop),
-                .detail = entry->stop.message});
+                .detail = entry->stop.message()});
     return std::nullopt;
   }
   const CallState hook = entry ? entry->pre_stop.state : CallState::kNone;
@@ -156,7 +156,8 @@ MaybeAction Steps::StopSandboxesNow() {
     } else if (stop.done() && !sandbox.ready) {
       continue;
     } else if (stop.state != CallState::kNone && in_.now < RepeatAt(stop)) {
-      waits_.Add({.what = WaitFor::kSandboxRetry, .until = RepeatAt(stop), .detail = stop.message});
+      waits_.Add(
+          {.what = WaitFor::kSandboxRetry, .until = RepeatAt(stop), .detail = stop.message()});
     } else {
       action.ids.push_back(*sandbox.id);
     }
@@ -171,7 +172,7 @@ bool Steps::MayBegin(const Call& call, WaitFor in_flight, WaitFor retry) {
     return false;
   }
   if (call.state == CallState::kNone || in_.now >= RepeatAt(call)) return true;
-  waits_.Add({.what = retry, .until = RepeatAt(call), .detail = call.message});
+  waits_.Add({.what = retry, .until = RepeatAt(call), .detail = call.message()});
   return false;
 }
 

@@ -126,7 +126,7 @@ class Syncing {
     if (run.state == CallState::kFailed || run.state == CallState::kUnknown) {
       if (in_.now < run.retry_at) {
         steps_.waits().Add(
-            {.what = WaitFor::kSandboxRetry, .until = run.retry_at, .detail = run.message});
+            {.what = WaitFor::kSandboxRetry, .until = run.retry_at, .detail = run.message()});
         return std::nullopt;
       }
       // A runtime that refused may have kept something: with this attempt's name.

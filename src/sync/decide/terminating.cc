@@ -15,6 +15,10 @@ MaybeAction Quiet(const DecideInput& input, const KnownPod& pod, Steps& steps) {
     return steps.waits().Take({.what = WaitFor::kStart});
   }
   if (pod.outcome_unknown) return steps.ReadPod();
+  const Work& record = input.facts.end_record;
+  if (record.state == WorkState::kInProgress && input.now < record.retry_at) {
+    return Wait{.what = WaitFor::kEndRecord, .until = record.retry_at};
+  }
   const Seconds grace(std::max<int64_t>(input.state.grace_seconds, 1));
   if (auto action = steps.StopPod(grace)) return action;
   if (!steps.waits().empty()) return steps.waits().Take({.what = WaitFor::kStop});

@@ -72,7 +72,7 @@ class Reasons {
     }
     for (const ContainerEntry& entry : in_.ledger.containers) {
       if (entry.name != plan.name) continue;
-      if (entry.attempt == attempt && !entry.create.reason.empty()) return Told(entry.create);
+      if (entry.attempt == attempt && !entry.create.reason().empty()) return Told(entry.create);
     }
     if (auto loop = LoopUntilStarted(index, container)) return loop;
     for (const ContainerEntry& entry : in_.ledger.containers) {
@@ -81,8 +81,8 @@ class Reasons {
       // Most runtimes have it as exited then; that is told, once it was looked at.
       const bool looked_at =
           last && (container->life == Life::kExited || container->as_of > entry.start.ended);
-      if (looked_at && !entry.start.reason.empty()) return Told(entry.start);
-      if (last && !entry.post_start.reason.empty()) return Told(entry.post_start);
+      if (looked_at && !entry.start.reason().empty()) return Told(entry.start);
+      if (last && !entry.post_start.reason().empty()) return Told(entry.post_start);
     }
     return std::nullopt;
   }
@@ -106,7 +106,7 @@ class Reasons {
   }
 
   static ContainerWaiting Told(const Call& call) {
-    return {.reason = call.reason, .message = std::string(WithoutRpcCode(call.message))};
+    return {.reason = call.reason(), .message = std::string(WithoutRpcCode(call.message()))};
   }
 
   const DecideInput& in_;

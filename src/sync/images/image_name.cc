@@ -1,9 +1,12 @@
 #include "sync/images/image_name.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace denselet::sync {
 namespace {
+
+constexpr std::string_view kDocker = "docker.io";
 
 bool IsLower(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 bool IsWord(char c) { return IsLower(c) || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -77,16 +80,22 @@ bool HasUpper(std::string_view text) {
   return std::ranges::any_of(text, [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 
-// The name within its registry, as Docker completes it; what follows a ':' is left out.
-std::string RemoteName(std::string_view image) {
-  std::string remote(image);
+// Registry and name within it, as Docker completes both.
+std::pair<std::string, std::string> SplitDomain(std::string_view image) {
   const size_t slash = image.find('/');
   const std::string_view first = image.substr(0, slash);
   const bool names_host = slash != image.npos && (first.find_first_of(".:") != first.npos ||
                                                   first == "localhost" || HasUpper(first));
-  if (names_host) remote = image.substr(slash + 1);
-  const bool at_docker = !names_host || first == "docker.io" || first == "index.docker.io";
-  if (at_docker && remote.find('/') == remote.npos) remote = "library/" + remote;
+  std::string domain(names_host ? first : kDocker);
+  std::string remote(names_host ? image.substr(slash + 1) : image);
+  if (domain == "index.docker.io") domain = kDocker;
+  if (domain == kDocker && remote.find('/') == remote.npos) remote = "library/" + remote;
+  return {std::move(domain), std::move(remote)};
+}
+
+// The name within its registry; what follows a ':' is left out.
+std::string RemoteName(std::string_view image) {
+  const std::string remote = SplitDomain(image).second;
   return remote.substr(0, remote.find(':'));
 }
 
@@ -114,6 +123,15 @@ Result<std::string> WithDefaultTag(std::string_view image) {
   }
   if (!IsRepository(name)) return invalid;
   return is_exact ? std::string(image) : std::string(image) + ":latest";
+}
+
+Result<std::string> RepositoryOf(std::string_view image) {
+  if (const Result<std::string> valid = WithDefaultTag(image); !valid) return valid.error();
+  image = image.substr(0, image.find('@'));
+  const size_t colon = image.rfind(':');
+  if (colon != image.npos && image.find('/', colon) == image.npos) image = image.substr(0, colon);
+  const auto [domain, remote] = SplitDomain(image);
+  return domain + "/" + remote;
 }
 
 }  // namespace denselet::sync

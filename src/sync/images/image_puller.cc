@@ -52,7 +52,7 @@ ImagePuller::ImagePuller(reactor::Loop& loop, ImageService& images,
 
 ImagePuller::~ImagePuller() {
   *alive_ = false;
-  for (auto& [image, pull] : pulls_) {
+  for (auto& [key, pull] : pulls_) {
     loop_.Disarm(pull.timer);
     if (pull.cancel != nullptr) pull.cancel->Cancel();
   }
@@ -100,13 +100,13 @@ void ImagePuller::AnswerSoon(SlotKey key, ImageOutcome outcome) {
 }
 
 void ImagePuller::OnCancelled(SlotKey key) {
-  for (auto& [image, pull] : pulls_) std::erase(pull.wishes, key);
+  for (auto& [pull_key, pull] : pulls_) std::erase(pull.wishes, key);
   std::erase_if(pulls_, [this](const auto& entry) {
     if (!entry.second.wishes.empty() || entry.second.started) return false;
     std::erase(line_, entry.first);
     return true;
   });
-  for (auto& [image, pull] : pulls_) {
+  for (auto& [pull_key, pull] : pulls_) {
     if (pull.wishes.empty() && pull.cancel != nullptr) pull.cancel->Cancel();
   }
   AnswerSoon(key, {.reason = "ErrImagePull", .message = "cancelled"});
@@ -178,10 +178,16 @@ void ImagePuller::WantPull(SlotKey key) {
                                .retry_in = backoff->second.until - loop_.Now()};
     return AnswerSoon(key, outcome);
   }
-  Pull& pull = pulls_[wish.image];
+  if (!wish.wish.credentials_fault.empty()) {
+    return AnswerSoon(
+        key,
+        {.reason = "ErrImagePull", .message = wish.wish.credentials_fault, .retry_in = kAskAgain});
+  }
+  const PullKey pull_key{wish.image, wish.wish.credentials};
+  Pull& pull = pulls_[pull_key];
   pull.wishes.push_back(key);
   if (pull.started && pulling_listener_) pulling_listener_(wish.wish);
-  if (pull.wishes.size() == 1 && !pull.started) line_.push_back(wish.image);
+  if (pull.wishes.size() == 1 && !pull.started) line_.push_back(pull_key);
   Pump();
 }
 
@@ -197,39 +203,58 @@ bool ImagePuller::TakeToken(TimePoint now) {
 
 void ImagePuller::Pump() {
   while (pulling_ < options_.parallel_max && !line_.empty()) {
-    const std::string image = std::move(line_.front());
+    const PullKey key = std::move(line_.front());
     line_.pop_front();
-    Pull& pull = pulls_.at(image);
+    Pull& pull = pulls_.at(key);
     CHECK(!pull.started);
     const Wish* first = wishes_.Find(pull.wishes.front());
     CHECK(first != nullptr);
     pull.started = true;
     pull.began = loop_.Now();
-    ++pulling_;
-    for (const SlotKey key : pull.wishes) {
-      if (pulling_listener_) pulling_listener_(wishes_.Find(key)->wish);
-    }
-    const auto done = [this, alive = alive_, image](Result<std::string> answer) {
-      if (*alive) OnPulled(image, answer);
-    };
-    if (!TakeToken(loop_.Now())) {
-      loop_.Post([done] { done(Error(ErrorCode::kOverloaded, "pull QPS exceeded")); });
-      continue;
-    }
-    pull.timer =
-        loop_.Arm(After(loop_.Now(), options_.slow_after), [this, image] { OnSlow(image); });
+    pull.request = {.image = key.image, .user_specified = first->wish.image};
+    pull.sandbox = first->wish.sandbox;
+    pull.priority = first->context.priority;
     pull.cancel = std::make_unique<CancelSource>();
-    Context context;
-    context.priority = first->context.priority;
-    context.cancel = pull.cancel->token();
-    images_.Pull(context, {.image = image, .user_specified = first->wish.image}, {},
-                 first->wish.sandbox, done);
+    pull.timer = loop_.Arm(After(loop_.Now(), options_.slow_after), [this, key] { OnSlow(key); });
+    ++pulling_;
+    for (const SlotKey wish : pull.wishes) {
+      if (pulling_listener_) pulling_listener_(wishes_.Find(wish)->wish);
+    }
+    TryPull(key, pull);
   }
 }
 
-void ImagePuller::OnSlow(const std::string& image) {
+// With the credentials that come next. Each try counts for the registry.
+void ImagePuller::TryPull(const PullKey& key, Pull& pull) {
+  const auto done = [this, alive = alive_, key](const Result<std::string>& answer) {
+    if (*alive) OnTried(key, answer);
+  };
+  if (!TakeToken(loop_.Now())) {
+    loop_.Post([done] { done(Error(ErrorCode::kOverloaded, "pull QPS exceeded")); });
+    return;
+  }
+  Context context;
+  context.priority = pull.priority;
+  context.cancel = pull.cancel->token();
+  const size_t next = pull.failures.size();
+  images_.Pull(context, pull.request,
+               key.credentials.empty() ? ImageCredentials{} : key.credentials[next], pull.sandbox,
+               done);
+}
+
+void ImagePuller::OnTried(const PullKey& key, const Result<std::string>& answer) {
+  const auto found = pulls_.find(key);
+  CHECK(found != pulls_.end());
+  Pull& pull = found->second;
+  if (answer || pull.cancel->token().cancelled()) return OnPulled(key, answer);
+  pull.failures.push_back(answer.error().message());
+  if (pull.failures.size() < key.credentials.size()) return TryPull(key, pull);
+  OnPulled(key, Error(answer.error().code(), JoinPullErrors(pull.failures)));
+}
+
+void ImagePuller::OnSlow(const PullKey& key) {
   if (slow_ >= options_.slow_max) return;
-  const auto found = pulls_.find(image);
+  const auto found = pulls_.find(key);
   CHECK(found != pulls_.end() && found->second.started);
   found->second.slow = true;
   ++slow_;
@@ -237,15 +262,14 @@ void ImagePuller::OnSlow(const std::string& image) {
   Pump();
 }
 
-void ImagePuller::OnPulled(const std::string& image, const Result<std::string>& answer) {
-  const auto found = pulls_.find(image);
+void ImagePuller::OnPulled(const PullKey& pulled, const Result<std::string>& answer) {
+  const auto found = pulls_.find(pulled);
   CHECK(found != pulls_.end());
   loop_.Disarm(found->second.timer);
   --(found->second.slow ? slow_ : pulling_);
   const std::vector<SlotKey> keys = std::move(found->second.wishes);
   const TimePoint began = found->second.began;
-  const bool given_up =
-      found->second.cancel != nullptr && found->second.cancel->token().cancelled();
+  const bool given_up = found->second.cancel->token().cancelled();
   pulls_.erase(found);
   // Who joined a pull that nobody wanted any more gets one of their own.
   if (!answer && given_up) {
@@ -258,7 +282,7 @@ void ImagePuller::OnPulled(const std::string& image, const Result<std::string>& 
     Wish* wish = wishes_.Find(key);
     if (wish == nullptr) continue;
     if (answer) {
-      backoffs_.erase({wish->wish.pod.uid, image});
+      backoffs_.erase({wish->wish.pod.uid, wish->image});
       Measure(key, *answer, loop_.Now() - began);
       continue;
     }

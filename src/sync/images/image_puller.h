@@ -5,6 +5,9 @@
 //              \-> [ line ] -> [ pull, shared by all who wish the image ] -> done
 //                                          \-> failed: back-off of (pod, image), 10 s to 5 min
 //
+// A pull is shared by those who have the same credentials, if any: who has none, or others, learns
+// nothing of it. Of several credentials one after the other is tried.
+//
 // Node-wide: the registry's limits are the node's. Lives on one shard, owned by the composition
 // root; other shards ask by message. Destroyed, it answers nobody.
 #pragma once
@@ -71,9 +74,19 @@ class ImagePuller final : public PodImages {
     TimePoint began = {};
     std::vector<SlotKey> wishes = {};
   };
+  struct PullKey {
+    std::string image = {};
+    std::vector<ImageCredentials> credentials = {};
+    friend auto operator<=>(const PullKey&, const PullKey&) = default;
+  };
   struct Pull {
     TimePoint began = {};
     std::vector<SlotKey> wishes = {};
+    // Of the first wish, when it began.
+    ImageRequest request = {};
+    SandboxSpec sandbox = {};
+    Priority priority = Priority::kNormal;
+    std::vector<std::string> failures = {};  // one for each of the credentials that would not do
     bool started = false;
     bool slow = false;  // and holds no place any more
     reactor::TimerId timer = {};
@@ -94,8 +107,10 @@ class ImagePuller final : public PodImages {
   void OnLooked(SlotKey key, const Result<std::optional<ObservedImage>>& answer);
   void WantPull(SlotKey key);
   void Pump();
-  void OnSlow(const std::string& image);
-  void OnPulled(const std::string& image, const Result<std::string>& answer);
+  void TryPull(const PullKey& key, Pull& pull);
+  void OnSlow(const PullKey& key);
+  void OnTried(const PullKey& key, const Result<std::string>& answer);
+  void OnPulled(const PullKey& pulled, const Result<std::string>& answer);
   void OnCancelled(SlotKey key);
   bool TakeToken(TimePoint now);
   void Failed(const Wish& wish, std::string told);
@@ -108,8 +123,8 @@ class ImagePuller final : public PodImages {
   SlotMap<Wish> wishes_;
   // By image, with its tag and as it was wished: what others may still join.
   std::map<std::pair<std::string, std::string>, std::shared_ptr<SharedLook>> looks_;
-  std::map<std::string, Pull> pulls_;  // by image
-  std::deque<std::string> line_;
+  std::map<PullKey, Pull> pulls_;
+  std::deque<PullKey> line_;
   std::map<BackOffKey, BackOff> backoffs_;
   uint32_t pulling_ = 0;  // that hold a place
   uint32_t slow_ = 0;     // that hold none

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace denselet::sync {
 
@@ -13,5 +14,9 @@ struct PullFailure {
 
 // `error`: what the runtime answered to the wish for `image`. Its first word can name a reason.
 PullFailure FailureOfPull(const std::string& image, std::string error);
+
+// What the runtime answered to one try after the other: each answer once, in brackets where they
+// are several.
+std::string JoinPullErrors(std::vector<std::string> errors);
 
 }  // namespace denselet::sync

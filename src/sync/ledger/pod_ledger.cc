@@ -137,8 +137,7 @@ void PodLedger::End(Call& call, const Status& answer, Epoch ended, std::string_v
       code == ErrorCode::kUnknownOutcome || (is_create && code == ErrorCode::kAlreadyExists);
   call.state = unknown && !faults_.unknown_is_failed ? CallState::kUnknown : CallState::kFailed;
   call.no_effect = surely_not_taken || (unknown && faults_.unknown_is_failed);
-  call.reason = reason;
-  call.message = answer.error().message();
+  call.failure = CallFailure{.reason = std::string(reason), .message = answer.error().message()};
   // What nobody wanted any more says nothing about the runtime.
   const uint32_t doublings = std::min<uint32_t>(failures_, 8);
   if (code != ErrorCode::kCancelled) ++failures_;
@@ -160,6 +159,7 @@ void PodLedger::Prune(const ObservedPod& observed, Epoch as_of) {
       if (entry.attempt != seen.attempt || entry.name != seen.name) continue;
       Settle(entry.create, as_of);
       if (entry.id.empty() && entry.create.done()) entry.id = seen.id;
+      if (entry.seen_at < as_of && entry.id == seen.id) entry.seen.reset();
     }
   }
   std::erase_if(view_.sandboxes, [&observed, as_of](const SandboxEntry& entry) {

@@ -71,6 +71,7 @@ bool IsLegal(Phase phase, const Action& action) {
           [](const StopSandboxes&) { return true; },
           [](const Remove&) { return true; },
           [phase](const EnterPhase& enter) { return IsLegalMove(phase, enter.phase); },
+          [phase](const RecordEnd&) { return phase == Phase::kTerminating; },
           [phase](const ReleasePod&) { return phase == Phase::kTerminated; },
           [phase](const RemoveLogs&) { return phase == Phase::kFinished; },
           [phase](const Nothing&) { return phase == Phase::kFinished; },
@@ -92,11 +93,6 @@ PodWorker::PodWorker(WorkerHost& host, PodIdentity pod, uint64_t generation, Epo
 
 PodWorker::~PodWorker() {
   for (const UnderWay& mine : std::vector(ops_)) host_.Abandon(mine.op);
-}
-
-void PodWorker::Note(TimePoint now, std::string what) {
-  transitions_.push_back({now, state_.phase, std::move(what)});
-  if (transitions_.size() > kTransitionsMax) transitions_.pop_front();
 }
 
 void PodWorker::SetPlan(PodPlan plan) {
@@ -139,7 +135,7 @@ void PodWorker::Update(const PodWish& wish, TimePoint now) {
   Result<PodPlan> plan = parsed ? MakePodPlan(**parsed) : Result<PodPlan>(parsed.error());
   if (!plan) {
     poisoned_ = true;
-    Note(now, "a wish cannot be read: " + plan.error().message());
+    NoteText(now, "a wish cannot be read: " + plan.error().message());
     return host_.OnWorkerFault(*this, plan.error());
   }
   poisoned_ = false;
@@ -151,6 +147,7 @@ void PodWorker::Update(const PodWish& wish, TimePoint now) {
   NoteStartTime(**parsed, now);
   SetPlan(*std::move(plan));
   if (wish.rejected) Reject(*wish.rejected);
+  if (wish.ended) AdoptEnd(*wish.ended);
   ShrinkGraceNow(std::nullopt);
   Note(now, rejected_ ? "rejected" : plan_.deleted ? "to be deleted" : "wished");
 }
@@ -162,6 +159,16 @@ void PodWorker::Reject(const Rejection& rejection) {
                          .outcome = PodOutcome::kFailed,
                          .status_reason = rejection.reason,
                          .status_message = rejection.message};
+  EndRecorded();  // with the rejection
+}
+
+// Decided before this worker began, or on its way to it by another road.
+void PodWorker::AdoptEnd(const EndRecord& record) {
+  if (state_.ending) return;
+  state_.ending = record.ending;
+  end_adopted_ = true;
+  EndRecorded();
+  ShrinkGraceNow(record.grace_seconds);
 }
 
 // activeDeadlineSeconds counts from status.startTime, which outlives the agent; on our own clock
@@ -370,6 +377,7 @@ void PodWorker::Step(TimePoint now) {
   for (int i = 0; i < kStepsPerTurnMax; ++i) {
     RefreshReadState(now);
     if (faults_.remove_early) facts_.removal_allowed = true;
+    if (faults_.stop_unrecorded) facts_.end_record.retry_at = now;
     if (faults_.ignore_volumes) facts_.volumes.state = WorkState::kDone;
     PodState seen = state_;
     if (faults_.start_after_end && state_.phase == Phase::kTerminating) {
@@ -398,7 +406,7 @@ void PodWorker::Step(TimePoint now) {
 Status PodWorker::Perform(const Action& action, TimePoint now) {
   ENSURE(IsLegal(state_.phase, action) || faults_.start_after_end,
          "an action that is not legal in this phase");
-  Note(now, std::string(ActionName(action)));
+  Note(now, ActionName(action));
   return std::visit(Overloaded{
                         [](const Wait&) { return Ok(); },
                         [this, now](const EnterPhase& enter) { return Enter(enter, now); },
@@ -421,11 +429,15 @@ Status PodWorker::Enter(const EnterPhase& enter, TimePoint now) {
   if (enter.phase == Phase::kTerminated && !faults_.start_after_end) {
     ENSURE(ledger_.Unresolved(Observe().epoch) == 0, "something may still come to life");
   }
+  if (enter.phase == Phase::kTerminated && facts_.end_record.state == WorkState::kInProgress) {
+    host_.ports().log.Error("A pod was ended and the journal does not have it yet",
+                            Pod(pod_id_.ref), Uid(pod_id_.uid));
+  }
   state_.phase = enter.phase;
   ShrinkGraceNow(std::nullopt);
   ENSURE(enter.phase != Phase::kTerminating || state_.grace_seconds >= 1, "a grace below 1");
   timeline_.over = true;
-  Note(now, std::string(PhaseName(enter.phase)));
+  Note(now, PhaseName(enter.phase));
   host_.OnWorkerChanged(*this);
   return Ok();
 }
@@ -438,7 +450,7 @@ void PodWorker::Rest(const Wait& wait, TimePoint now) {
       timeline_.waited[static_cast<size_t>(before.what)] += now - wait_since_;
     }
     wait_since_ = now;
-    Note(now, "waits for " + std::string(WaitName(wait.what)));
+    history_.WaitsFor(now, state_.phase, WaitName(wait.what));
     TellWait(wait);
     host_.OnWorkerChanged(*this);
   }
@@ -486,7 +498,7 @@ void PodWorker::Fail(const Error& error, TimePoint now) {
   const Duration pause =
       std::min(kFaultPauseMin * (1 << std::min<uint32_t>(count - 1, 10)), kFaultPauseMax);
   fault_ = WorkerFault{error, now, After(now, host_.ports().random.Jitter(pause, 0.2)), count};
-  Note(now, "fault: " + error.message());
+  NoteText(now, "fault: " + error.message());
   host_.OnWorkerFault(*this, error);
   host_.WakeAt(pod_id_.uid, fault_->retry_at);
 }
@@ -499,7 +511,7 @@ WorkerReport PodWorker::Report(TimePoint now) const {
                       .since = wait_since_,
                       .calls = {},
                       .fault = fault_,
-                      .transitions = {transitions_.begin(), transitions_.end()},
+                      .transitions = history_.All(),
                       .timeline = timeline_};
   const auto add = [&report, now](std::string_view what, const std::string& name,
                                   const Call& call) {

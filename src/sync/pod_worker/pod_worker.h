@@ -21,7 +21,6 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -34,15 +33,18 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "kube/api/pod/pod_at_rest.h"
+#include "sync/admission/end_record.h"
 #include "sync/decide/decide.h"
 #include "sync/ledger/pod_ledger.h"
+#include "sync/pod_worker/worker_history.h"
 #include "sync/pod_worker/worker_host.h"
 #include "sync/ports/admission.h"
 
 namespace denselet::sync {
 
+class Keyring;
+
 inline constexpr int kStepsPerTurnMax = 32;
-inline constexpr size_t kTransitionsMax = 32;
 
 enum class WorkClass : uint8_t { kCritical, kStart, kSteady };
 
@@ -56,19 +58,13 @@ struct PodWish {
   WishKind kind = WishKind::kAdd;
   kube::PodRef pod = {};
   std::optional<Rejection> rejected = {};  // it may not run here: it ends before it began
+  std::optional<EndRecord> ended = {};     // it was decided that it ends for good
 };
 
 inline PodIdentity IdentityOf(const kube::PodRef& pod) {
   const kube::PodHotFields& hot = pod->hot();
   return {.ref = {std::string(hot.ns), std::string(hot.name)}, .uid = PodUid(std::string(hot.uid))};
 }
-
-// For people: what it did and when.
-struct WorkerTransition {
-  TimePoint at;
-  Phase phase;
-  std::string what;
-};
 
 struct WorkerFault {
   Error error;
@@ -118,6 +114,9 @@ class PodWorker {
   // Nobody wishes it, and as far as is known the runtime has nothing of it; the disk has.
   void AdoptLeftover(TimePoint now);
   void Kill(Ending ending, std::optional<int64_t> grace_seconds, TimePoint now);
+  // The journal has it that this one ends for good.
+  void EndRecorded() { facts_.end_record.state = WorkState::kDone; }
+  std::optional<int64_t> grace_asked_for() const { return grace_asked_for_; }
   // See PodState::first_sandbox_attempt.
   void BeginSandboxesAt(uint32_t attempt) { state_.first_sandbox_attempt = attempt; }
   void SettleStatus() { facts_.status_settled = true; }
@@ -183,6 +182,7 @@ class PodWorker {
     bool passive_wait = false;     // a wait for fresher state begins no read (6)
     bool ignore_volumes = false;   // containers start before their volumes
     bool remove_early = false;     // what the status needs goes before it was acknowledged (14)
+    bool stop_unrecorded = false;  // the journal is not waited for before containers are stopped
   };
   Faults& faults_for_tests() { return faults_; }
 
@@ -200,10 +200,15 @@ class PodWorker {
   bool HintIsSettled() const;
   void RefreshReadState(TimePoint now);
   Status Enter(const EnterPhase& enter, TimePoint now);
-  void Note(TimePoint now, std::string what);
+  // `word` is never destroyed.
+  void Note(TimePoint now, std::string_view word) { history_.Did(now, state_.phase, word); }
+  void NoteText(TimePoint now, std::string text) {
+    history_.Tell(now, state_.phase, std::move(text));
+  }
   void Fail(const Error& error, TimePoint now);
   void CancelStarts();
   void Reject(const Rejection& rejection);
+  void AdoptEnd(const EndRecord& record);
   void SetPlan(PodPlan plan);
   void NoteStartTime(const kube::core::Pod& pod, TimePoint now);
   void ShrinkGraceNow(std::optional<int64_t> asked_for);
@@ -214,7 +219,8 @@ class PodWorker {
             std::string message);
   // Of a start that failed by itself: what was given up because the pod ends is no failure.
   void TellFailure(const std::string& container, const Status& answer);
-  void TellImage(const std::string& container, const std::string& image,
+  // `volume`: whose image it is; empty: the container's own.
+  void TellImage(const std::string& starting, const std::string& volume, const std::string& image,
                  const ImageOutcome& outcome);
   void TellStop(const ContainerEntry& entry);
   void TellWait(const Wait& wait);
@@ -241,6 +247,7 @@ class PodWorker {
   Status Begin(const StopContainers& action, TimePoint now);
   Status Begin(const StopSandboxes& action, TimePoint now);
   Status Begin(const Remove& action, TimePoint now);
+  Status Begin(const RecordEnd& action, TimePoint now);
   Status Begin(const ReleasePod& action, TimePoint now);
   Status Begin(const RemoveLogs& action, TimePoint now);
 
@@ -255,7 +262,19 @@ class PodWorker {
   Status RemoveSandboxNow(const SandboxId& id, TimePoint now);
   Status ReadSandboxNow(const SandboxId& id, TimePoint now);
   Status ReadContainerNow(const ContainerId& id, TimePoint now);
-  void EnsureImage(const EnsureImages::Item& item, TimePoint now);
+
+  // worker_images.cc. Shared by the images of one go; null: the pod names no secrets.
+  using Keys = std::shared_ptr<const Result<Keyring>>;
+  struct ImageErrand;
+  void TakePullSecrets(const std::vector<std::pair<std::string, uint32_t>>& wanted,
+                       const PullSecrets& secrets, TimePoint now);
+  void EnsureImage(const EnsureImages::Item& item, const Keys& keys, TimePoint now);
+  void EnsureNext(ImageErrand errand, TimePoint now);
+  void TakeImage(ImageErrand errand, ImageOutcome outcome, TimePoint now);
+  ImageFact* FactOf(const ImageErrand& errand);  // null: nobody waits for it any more
+  // What is not begun need not be stopped.
+  bool Ends() const { return starts_given_up_ || plan_.deleted || state_.ending || wish_gone_; }
+
   void EndCall(Call& call, const Status& answer, std::string_view reason, bool is_create,
                TimePoint now);
   void EndMount(const Result<MountedVolumes>& answer, TimePoint now);
@@ -307,8 +326,9 @@ class PodWorker {
   Epoch told_kill_ = 0;  // the last failure to stop something that was told
   // Since what is under way was asked for: its answer may be older than that.
   bool objects_changed_ = false;
+  bool end_adopted_ = false;      // an agent before this one decided it, and told people
   bool starts_given_up_ = false;  // the pod ends: what was under way to start it was cancelled
-  std::deque<WorkerTransition> transitions_;
+  WorkerHistory history_;
   StartTimeline timeline_;
   Faults faults_;
   bool stepping_ = false;

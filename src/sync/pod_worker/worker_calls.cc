@@ -1,4 +1,5 @@
-// What a pod worker does to start a pod. Here and in worker_reads.cc and worker_ends.cc: each
+// What a pod worker does to start a pod. Here and in worker_images.cc, worker_reads.cc and
+// worker_ends.cc: each
 // action begins its calls, writes them into the ledger before they are sent, and writes the answers
 // there when they come.
 #include <algorithm>
@@ -12,19 +13,6 @@ namespace denselet::sync {
 namespace {
 
 constexpr std::string_view kConfigError = "CreateContainerConfigError";
-
-// "a, b"; empty: the pod names none.
-std::string PullSecretsOf(const kube::PodAtRest& pod) {
-  const Result<std::unique_ptr<kube::core::Pod>> parsed = pod.Parse();
-  std::string names;
-  if (!parsed) return names;
-  for (const auto& secret : (*parsed)->spec().imagepullsecrets()) {
-    if (secret.name().empty()) continue;
-    if (!names.empty()) names += ", ";
-    names += secret.name();
-  }
-  return names;
-}
 
 // All of them in one, for who looks at the worker.
 Error Unmounted(const std::vector<VolumeFault>& missing) {
@@ -50,7 +38,7 @@ void PodWorker::EndCall(Call& call, const Status& answer, std::string_view reaso
                         TimePoint now) {
   const WorkerPorts& ports = host_.ports();
   ledger_.End(call, answer, ports.epochs.Next(), reason, is_create, now, 0.2 * ports.random.Unit());
-  if (!answer) Note(now, std::string(reason) + ": " + answer.error().message());
+  if (!answer) NoteText(now, std::string(reason) + ": " + answer.error().message());
 }
 
 void PodWorker::EndWork(Work& work, const Status& answer, uint32_t& failures, TimePoint now) {
@@ -63,7 +51,7 @@ void PodWorker::EndWork(Work& work, const Status& answer, uint32_t& failures, Ti
   work = {.state = WorkState::kFailed,
           .retry_at = After(now, host_.ports().random.Jitter(pause, 0.2)),
           .message = answer.error().message()};
-  Note(now, "failed: " + work.message);
+  NoteText(now, "failed: " + work.message);
 }
 
 std::optional<uint32_t> PodWorker::AttemptOf(const SandboxId& id) const {
@@ -187,67 +175,6 @@ Status PodWorker::Begin(const RunSandbox& action, TimePoint now) {
   return Ok();
 }
 
-Status PodWorker::Begin(const EnsureImages& action, TimePoint now) {
-  // There is nobody yet who fetches them: pulls are tried without.
-  if (const std::string secrets = PullSecretsOf(*pod_); !secrets.empty()) {
-    Tell("", EventType::kWarning, "FailedToRetrieveImagePullSecret",
-         "Unable to retrieve some image pull secrets (" + secrets +
-             "); attempting to pull the image may not succeed.");
-  }
-  for (const EnsureImages::Item& item : action.items) EnsureImage(item, now);
-  return Ok();
-}
-
-void PodWorker::EnsureImage(const EnsureImages::Item& item, TimePoint now) {
-  const ContainerPlan& container = plan_.containers[item.container];
-  ImageFact& fact = facts_.containers[item.container].image;
-  const auto failed = [](ImageFact& image, ImageOutcome outcome, TimePoint at) {
-    image.state = WorkState::kFailed;
-    image.reason = std::move(outcome.reason);
-    image.message = std::move(outcome.message);
-    image.retry_at = After(at, outcome.retry_in);
-  };
-  fact.attempt = item.attempt;
-  fact.state = WorkState::kInProgress;
-  const auto refuse = [&](std::string reason, const Error& error) {
-    failed(fact,
-           {.reason = std::move(reason), .message = error.message(), .retry_in = kWorkPauseMax},
-           now);
-  };
-  // Of a pod that had its sandbox before our time: no sandbox is made of what cannot be.
-  const Result<SandboxSpec> sandbox = host_.ports().specs.Sandbox(pod_, 0);
-  if (!sandbox) {
-    TellFailure(container.name, ToStatus(sandbox));
-    return refuse(std::string(kConfigError), sandbox.error());
-  }
-  const Result<OpToken> op = host_.BeginOp(*this, "image", OpGroup::kStarts);
-  if (!op) return refuse("ErrImagePull", op.error());
-  host_.ports().images.Ensure(
-      WorkContext(*op, now, Duration::max()),
-      {.pod = pod_id_,
-       .container = container.name,
-       .told_of = EventObjectOf(container.name),
-       .image = container.image,
-       .policy = host_.ports().specs.Policy(pod_, container.name),
-       .sandbox = *sandbox},
-      [done = host_.Reply<ImageOutcome>(
-           *op, [name = container.name, image = container.image, attempt = item.attempt, failed](
-                    PodWorker& w, Result<ImageOutcome> answer, TimePoint then) {
-             const ContainerIndex index = w.plan_.Find(name);
-             if (index == kNoContainer || w.plan_.containers[index].image != image) return;
-             ImageFact& mine = w.facts_.containers[index].image;
-             if (mine.attempt != attempt || mine.state != WorkState::kInProgress) return;
-             w.TellImage(name, image, *answer);
-             if (answer->image_ref.empty()) return failed(mine, *std::move(answer), then);
-             mine = {.state = WorkState::kDone,
-                     .attempt = attempt,
-                     .image_ref = answer->image_ref,
-                     .image_uid = answer->image_uid,
-                     .image_username = answer->image_username};
-             w.timeline_.images = then;
-           })](ImageOutcome outcome) mutable { done(std::move(outcome)); });
-}
-
 // First its specification is gathered, then it is made; for the ledger both are the creation.
 Status PodWorker::Begin(const CreateContainer& action, TimePoint now) {
   ENSURE(action.container < plan_.containers.size(), "a container that the plan does not have");
@@ -274,7 +201,8 @@ Status PodWorker::Begin(const CreateContainer& action, TimePoint now) {
        .image_uid = image.image_uid,
        .image_username = image.image_username,
        .pod_ips = action.pod_ips,
-       .pid_target = action.pid_target},
+       .pid_target = action.pid_target,
+       .image_volumes = image.volumes},
       host_.Reply<ContainerSpec>(
           *op, [name = plan.name, action, sandbox = *std::move(sandbox)](
                    PodWorker& w, const Result<ContainerSpec>& spec, TimePoint then) {
@@ -315,7 +243,7 @@ bool PodWorker::ObjectsChanged(TimePoint now) {
   for (ContainerEntry& entry : ledger_.view().containers) {
     objects_changed_ = objects_changed_ || entry.create.in_flight();
     const bool waits = entry.create.state == CallState::kFailed && entry.create.no_effect &&
-                       entry.create.reason == kConfigError && entry.create.retry_at > now;
+                       entry.create.reason() == kConfigError && entry.create.retry_at > now;
     if (!waits) continue;
     entry.create.retry_at = now;
     any = true;
@@ -325,9 +253,8 @@ bool PodWorker::ObjectsChanged(TimePoint now) {
 
 Status PodWorker::Create(const std::string& name, const CreateContainer& action,
                          const ContainerSpec& spec, const SandboxSpec& sandbox, TimePoint now) {
-  // The pod's end came between: what is not begun need not be stopped.
-  const bool ends = starts_given_up_ || plan_.deleted || state_.ending || wish_gone_;
-  if (ends && !faults_.start_after_end) {
+  // The pod's end came between.
+  if (Ends() && !faults_.start_after_end) {
     return NotCreated(name, action.attempt, Error(ErrorCode::kCancelled, "the pod ends"),
                       kConfigError, now);
   }
@@ -379,6 +306,7 @@ Status PodWorker::Begin(const StartContainer& action, TimePoint now) {
                   then);
         if (!answer) return w.TellFailure(name, answer);
         w.timeline_.started = then;
+        w.host_.ports().resources.LinkLog(w.pod_id_, {name, attempt, id});
         w.Tell(name, EventType::kNormal, "Started", "Container started");
       }));
   return Ok();

@@ -18,6 +18,12 @@ Status GoneIsFine(const Status& answer) {
 
 }  // namespace
 
+Status PodWorker::Begin(const RecordEnd&, TimePoint now) {
+  facts_.end_record = {.state = WorkState::kInProgress, .retry_at = After(now, kEndRecordLimit)};
+  if (!host_.RecordEnd(*this)) EndRecorded();
+  return Ok();
+}
+
 Status PodWorker::Begin(const ReleasePod&, TimePoint now) {
   facts_.release = {.state = WorkState::kInProgress};
   const Result<OpToken> op = host_.BeginOp(*this, "release", OpGroup::kEnds);
@@ -181,6 +187,10 @@ Status PodWorker::RemoveContainerNow(const ContainerId& id, KeepLogs logs, TimeP
   const std::string name = entry->name;
   const uint32_t attempt = entry->attempt;
   if (logs == KeepLogs::kYes) {
+    // The logs of a pod that ends go together, and nobody would know then what links led to them.
+    if (state_.phase == Phase::kFinished) {
+      host_.ports().resources.UnlinkLog(pod_id_, {name, attempt, id});
+    }
     SendRemoval(id, name, attempt, now);
     return Ok();
   }
@@ -190,13 +200,12 @@ Status PodWorker::RemoveContainerNow(const ContainerId& id, KeepLogs logs, TimeP
     return Ok();
   }
   host_.ports().resources.RemoveContainerLogs(
-      WorkContext(*op, now, kLogsLimit), pod_id_, name, attempt,
-      host_.Reply<Unit>(*op,
-                        [id, name, attempt](PodWorker& w, const Status& answer, TimePoint then) {
-                          if (!answer)
-                            w.Note(then, "logs of " + name + " stay: " + answer.error().message());
-                          w.SendRemoval(id, name, attempt, then);
-                        }));
+      WorkContext(*op, now, kLogsLimit), pod_id_, {name, attempt, id},
+      host_.Reply<Unit>(
+          *op, [id, name, attempt](PodWorker& w, const Status& answer, TimePoint then) {
+            if (!answer) w.NoteText(then, "logs of " + name + " stay: " + answer.error().message());
+            w.SendRemoval(id, name, attempt, then);
+          }));
   return Ok();
 }
 

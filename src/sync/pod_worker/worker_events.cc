@@ -33,8 +33,8 @@ bool Failed(const Call& call) {
 }
 
 std::string FailedTo(const std::string& action, const std::string& of, const Call& call) {
-  return "failed to " + InQuotes(action) + " for " + InQuotes(of) + " with " + call.reason + ": " +
-         GoQuoted(call.message);
+  return "failed to " + InQuotes(action) + " for " + InQuotes(of) + " with " + call.reason() +
+         ": " + GoQuoted(call.message());
 }
 
 // As upstream joins errors.
@@ -104,8 +104,9 @@ void PodWorker::TellFailure(const std::string& container, const Status& answer) 
        "Error: " + std::string(WithoutRpcCode(answer.error().message())));
 }
 
-void PodWorker::TellImage(const std::string& container, const std::string& image,
-                          const ImageOutcome& outcome) {
+void PodWorker::TellImage(const std::string& starting, const std::string& volume,
+                          const std::string& image, const ImageOutcome& outcome) {
+  const std::string container = volume.empty() ? starting : "";
   if (!outcome.image_ref.empty()) {
     return Tell(container, EventType::kNormal, "Pulled", outcome.message);
   }
@@ -121,7 +122,7 @@ void PodWorker::TellImage(const std::string& container, const std::string& image
     Tell(container, EventType::kWarning, "Failed",
          "Failed to pull image " + InQuotes(image) + ": " + why);
   }
-  Tell(container, EventType::kWarning, "Failed", "Error: " + outcome.reason);
+  Tell(starting, EventType::kWarning, "Failed", "Error: " + outcome.reason);
 }
 
 void PodWorker::TellStop(const ContainerEntry& entry) {
@@ -243,6 +244,7 @@ void PodWorker::TellNotes(const std::vector<PodNote>& notes) {
 
 void PodWorker::TellEnd() {
   const Ending& ending = *state_.ending;
+  if (end_adopted_) return;
   if (ending.reason == EndReason::kDeadline) {
     Tell("", EventType::kNormal, ending.status_reason, ending.status_message);
   } else if (ending.reason == EndReason::kKilled && !rejected_) {

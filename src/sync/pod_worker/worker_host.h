@@ -82,6 +82,9 @@ class WorkerHost {
   // The phase moved, or something that shows in the pod's status did.
   virtual void OnWorkerChanged(PodWorker& worker) = 0;
   virtual void OnWorkerFault(PodWorker& worker, const Error& error) = 0;
+  // It ends for good: to be journalled, and PodWorker::EndRecorded to be told. False: nobody keeps
+  // a journal.
+  virtual bool RecordEnd(const PodWorker& worker) = 0;
   // For people; what is too much is dropped on its way.
   virtual void OnWorkerEvent(ObjectEvent event) = 0;
 

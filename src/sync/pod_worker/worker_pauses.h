@@ -12,6 +12,8 @@ namespace denselet::sync {
 
 inline constexpr Duration kWorkLimit = Minutes(2);   // of prepare, mount, release
 inline constexpr Duration kLogsLimit = Seconds(10);  // of one container's logs to go
+// An eviction may be what makes room on a disk that is full: the journal is not waited for longer.
+inline constexpr Duration kEndRecordLimit = Seconds(5);
 inline constexpr Duration kWorkPauseMin = Seconds(1);
 inline constexpr Duration kWorkPauseMax = Seconds(30);
 

@@ -4,6 +4,7 @@
 // One instance a shard; answers and codes as in sync/ports/runtime.h.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,6 +37,7 @@ struct ImageCredentials {
   std::string server_address = {};
   std::string identity_token = {};
   std::string registry_token = {};
+  friend auto operator<=>(const ImageCredentials&, const ImageCredentials&) = default;
 };
 
 struct ImageRequest {
@@ -64,6 +66,7 @@ class ImageService {
   virtual void Find(const Context&, const ImageRequest&,
                     reactor::Done<std::optional<ObservedImage>>) = 0;
   // Has no deadline but the context's. Answers with the reference that containers are made of.
+  // Empty credentials: without.
   virtual void Pull(const Context&, const ImageRequest&, const ImageCredentials&,
                     const SandboxSpec& sandbox, reactor::Done<std::string>) = 0;
   virtual void List(const Context&, reactor::Done<std::vector<ObservedImage>>) = 0;

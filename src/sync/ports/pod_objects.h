@@ -1,5 +1,6 @@
 // What pods refer to on the API server: configMaps, secrets, services, tokens of their service
-// accounts. managers/secrets implements it; who builds environments and fills volumes asks.
+// accounts, trust bundles. managers/secrets implements it; who builds environments and fills
+// volumes asks.
 //
 // One instance a shard, in front of the one cache of the node on the API shard. Objects come as
 // their protobuf bytes, immutable and shared by all shards: a configMap of a thousand pods is in
@@ -9,6 +10,7 @@
 #include <compare>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +23,9 @@
 
 namespace denselet::sync {
 
-enum class ObjectKind : uint8_t { kConfigMap, kSecret };
+// All trust bundles of the cluster are one object without a name: which of them a pod refers to
+// changes with their labels.
+enum class ObjectKind : uint8_t { kConfigMap, kSecret, kTrustBundles };
 
 struct ObjectKey {
   ObjectKind kind = ObjectKind::kConfigMap;
@@ -53,6 +57,16 @@ struct TokenWish {
   std::string pod_name = {};
   PodUid pod_uid = {};
   friend auto operator<=>(const TokenWish&, const TokenWish&) = default;
+};
+
+// Certificates of ClusterTrustBundles: of one by its name, or of those of a signer that a selector
+// means.
+struct TrustWish {
+  std::string name = {};  // empty: by signer
+  std::string signer = {};
+  std::optional<std::string> selector = {};  // its bytes; nothing: none is meant
+  bool optional = false;                     // without any: an empty text
+  friend auto operator<=>(const TrustWish&, const TrustWish&) = default;
 };
 
 struct ServiceToken {
@@ -89,6 +103,8 @@ class PodObjects {
   // One that is still good is handed out again; one due for renewal is renewed first, and where
   // that fails the old one serves as long as it lasts.
   virtual void Token(const Context&, const TokenWish&, reactor::Done<ServiceToken>) = 0;
+  // In PEM, each once. kNotFound: there is none, and it is not optional.
+  virtual void TrustAnchors(const Context&, const TrustWish&, reactor::Done<ObjectBytes>) = 0;
 };
 
 }  // namespace denselet::sync

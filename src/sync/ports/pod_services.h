@@ -20,7 +20,10 @@
 #include "kube/api/pod/pod_at_rest.h"
 #include "reactor/api/file_system.h"
 #include "sync/ports/events.h"
+#include "sync/ports/image_service.h"
 #include "sync/ports/observed_pod.h"
+#include "sync/ports/pod_objects.h"
+#include "sync/ports/pull_policy.h"
 #include "sync/ports/runtime_spec.h"
 
 namespace denselet::sync {
@@ -43,6 +46,13 @@ struct MountedVolumes {
   std::vector<VolumeFault> missing = {};
 };
 
+// One instance of a container, whose log is <container>/<attempt>.log of its pod.
+struct LoggedContainer {
+  std::string name = {};
+  uint32_t attempt = 0;
+  ContainerId id = {};
+};
+
 class PodResources {
  public:
   virtual ~PodResources() = default;
@@ -53,9 +63,13 @@ class PodResources {
   virtual void Changed(const kube::PodRef&) {}
   // All of it is given back. Of a pod that nobody wants any more there is the identity only.
   virtual void Release(const Context&, const PodIdentity&, reactor::Done<Unit>) = 0;
+  // Who collects logs is to find the log of this container, which was started; and no more, when it
+  // is removed before its log. Nothing waits for either.
+  virtual void LinkLog(const PodIdentity&, const LoggedContainer&) {}
+  virtual void UnlinkLog(const PodIdentity&, const LoggedContainer&) {}
   // What one instance of a container wrote, rotated parts too. What is not there is fine.
-  virtual void RemoveContainerLogs(const Context&, const PodIdentity&, const std::string& container,
-                                   uint32_t attempt, reactor::Done<Unit>) = 0;
+  virtual void RemoveContainerLogs(const Context&, const PodIdentity&, const LoggedContainer&,
+                                   reactor::Done<Unit>) = 0;
   // All that its containers wrote, and the places for it.
   virtual void RemoveLogs(const Context&, const PodIdentity&, reactor::Done<Unit>) = 0;
 };
@@ -66,9 +80,9 @@ class PodLeftovers {
  public:
   virtual ~PodLeftovers() = default;
   virtual void Find(const Context&, reactor::Done<std::vector<PodIdentity>>) = 0;
+  // Links to logs that are gone go, too: how many did.
+  virtual void RemoveDeadLinks(const Context&, reactor::Done<size_t>) = 0;
 };
-
-enum class PullPolicy : uint8_t { kAlways, kIfNotPresent, kNever };
 
 struct ImageWish {
   PodIdentity pod = {};
@@ -77,6 +91,10 @@ struct ImageWish {
   std::string image = {};
   PullPolicy policy = PullPolicy::kIfNotPresent;
   SandboxSpec sandbox = {};
+  // Tried one after the other until one will do; none: it is tried without.
+  std::vector<ImageCredentials> credentials = {};
+  // Why nobody knows whether there are some: then nothing is pulled.
+  std::string credentials_fault = {};
 };
 
 struct ImageOutcome {
@@ -123,6 +141,14 @@ struct ContainerWish {
   std::string image_username = {};
   std::vector<std::string> pod_ips = {};
   ContainerId pid_target = {};
+  // Of the image volumes that it mounts: name of the volume, reference of the image.
+  std::vector<std::pair<std::string, std::string>> image_volumes = {};
+};
+
+// The secrets that a pod's images are pulled with.
+struct PullSecrets {
+  std::vector<ObjectBytes> secrets = {};
+  std::vector<std::string> missing = {};  // or not to be had now, by name
 };
 
 // Something about a pod's specification that its makers should know: a warning of the pod, or of
@@ -148,6 +174,10 @@ class PodSpecs {
   virtual void Container(const Context&, const kube::PodRef&, const ContainerWish&,
                          reactor::Done<ContainerSpec>) = 0;
   virtual PullPolicy Policy(const kube::PodRef&, const std::string& container) = 0;
+  // By name, in the pod's namespace.
+  virtual void FetchPullSecrets(const Context&, const std::string& ns,
+                                const std::vector<std::string>& names,
+                                UniqueFunction<void(PullSecrets)>) = 0;
 };
 
 }  // namespace denselet::sync

@@ -139,6 +139,7 @@ struct MountSpec {
   std::string image = {};
   std::string image_user_specified = {};
   std::string image_sub_path = {};
+  KeyValues image_annotations = {};  // the pod's
   friend bool operator==(const MountSpec&, const MountSpec&) = default;
 };
 

@@ -78,7 +78,7 @@ void PodShard::Begin(const PodWish& wish) {
   // A pod that a list proved to be new needs no look before its sandbox is made.
   const bool is_new = store_.TakeAbsence(pod.uid);
   Slot& slot = MakeWorker(pod, is_new ? 0 : ports_.epochs.Next());
-  slot.worker->Update({WishKind::kAdd, wish.pod, wish.rejected}, ports_.loop.Now());
+  slot.worker->Update({WishKind::kAdd, wish.pod, wish.rejected, wish.ended}, ports_.loop.Now());
   // Gone before it was begun (held back, or overtaken on its way here): the runtime may have
   // something of it all the same, and somebody may wait for its name.
   if (wish.kind == WishKind::kGone) slot.worker->Update(wish, ports_.loop.Now());
@@ -183,6 +183,13 @@ void PodShard::Kill(const PodUid& pod, Ending ending, std::optional<int64_t> gra
   const auto found = workers_.find(pod);
   if (found == workers_.end()) return;
   found->second.worker->Kill(std::move(ending), grace_seconds, ports_.loop.Now());
+  StepSoon(pod);
+}
+
+void PodShard::EndRecorded(const PodUid& pod, uint64_t generation) {
+  const auto found = workers_.find(pod);
+  if (found == workers_.end() || found->second.worker->generation() != generation) return;
+  found->second.worker->EndRecorded();
   StepSoon(pod);
 }
 

@@ -57,6 +57,12 @@ class PodShardUser {
   // The runtime has it and no wish for it came here: AdoptOrphan, if none is on its way. Told again
   // every few seconds as long as that is so.
   virtual void OnPodUnwished(const PodIdentity& pod) { static_cast<void>(pod); }
+  // It ends for good, which must outlive the agent: EndRecorded when it does. False: nobody keeps a
+  // journal.
+  virtual bool OnPodEnds(const PodWorker& worker) {
+    static_cast<void>(worker);
+    return false;
+  }
   // For people.
   virtual void OnPodEvent(ObjectEvent event) { static_cast<void>(event); }
   // Each decision, before it is begun; many a turn. For those who count.
@@ -105,6 +111,8 @@ class PodShard final : public WorkerHost, private PodReaderUser {
 
   // From managers.
   void Kill(const PodUid& pod, Ending ending, std::optional<int64_t> grace_seconds);
+  // That it ends for good would survive the agent; of the worker of that generation.
+  void EndRecorded(const PodUid& pod, uint64_t generation);
   // The last status of a pod that has ended is where it belongs.
   void SettleStatus(const PodUid& pod);
   // Of each of its containers no more than that many dead instances are kept from now on.
@@ -158,6 +166,7 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   void OnWorkerDecided(const PodWorker& worker, const Decision& decision) override;
   void OnWorkerChanged(PodWorker& worker) override;
   void OnWorkerFault(PodWorker& worker, const Error& error) override;
+  bool RecordEnd(const PodWorker& worker) override { return user_.OnPodEnds(worker); }
   void OnWorkerEvent(ObjectEvent event) override { user_.OnPodEvent(std::move(event)); }
 
  private:

@@ -132,35 +132,52 @@ void PodSpecBuilder::Gathering::ReadNodeHosts() {
                                }));
 }
 
-// Written where it is, because the containers before this one have that very file; but not over the
-// same, because they would see it empty for a moment.
 void PodSpecBuilder::Gathering::CompareHosts(std::string text) {
-  owner_.seams_.files.ReadFile(
-      context_, PodFolder() + "/etc-hosts", kHostsFileMax * 2,
-      Then<std::string>(
-          [text = std::move(text)](Gathering& it, const Result<std::string>& before) mutable {
-            if (before && *before == text) return it.AskMounts();
-            it.WriteHosts(std::move(text));
-          }));
+  hosts_ = std::move(text);
+  std::deque<uint64_t>& line = owner_.at_hosts_[PodFolder()];
+  line.push_back(number_);
+  if (line.size() == 1) CompareHostsNow();
 }
 
-void PodSpecBuilder::Gathering::WriteHosts(std::string text) {
+// Written where it is, because the containers before this one have that very file; but not over the
+// same, because they would see it empty for a moment.
+void PodSpecBuilder::Gathering::CompareHostsNow() {
+  owner_.seams_.files.ReadFile(
+      context_, PodFolder() + "/etc-hosts", kHostsFileMax * 2,
+      Then<std::string>([](Gathering& it, const Result<std::string>& before) {
+        if (before && *before == it.hosts_) return it.AskMounts();
+        it.WriteHosts();
+      }));
+}
+
+void PodSpecBuilder::Gathering::WriteHosts() {
   reactor::FileSystem& files = owner_.seams_.files;
   files.Open(context_, PodFolder() + "/etc-hosts", reactor::OpenMode::kCreateOrTruncate, kHostsMode,
-             Then<reactor::FileId>(
-                 [text = std::move(text)](Gathering& it, Result<reactor::FileId> file) mutable {
-                   if (!file) return it.Finish(file.error());
-                   it.owner_.seams_.files.Append(
-                       it.context_, *file, std::move(text),
-                       it.Then<Unit>([file = *file](Gathering& that, const Status& written) {
-                         that.owner_.seams_.files.Close(file);
-                         if (!written) return that.Finish(written.error());
-                         that.AskMounts();
-                       }));
-                 }));
+             Then<reactor::FileId>([](Gathering& it, Result<reactor::FileId> file) {
+               if (!file) return it.Finish(file.error());
+               it.owner_.seams_.files.Append(
+                   it.context_, *file, it.hosts_,
+                   it.Then<Unit>([file = *file](Gathering& that, const Status& written) {
+                     that.owner_.seams_.files.Close(file);
+                     if (!written) return that.Finish(written.error());
+                     that.AskMounts();
+                   }));
+             }));
+}
+
+void PodSpecBuilder::Gathering::LeaveHosts() {
+  const auto found = owner_.at_hosts_.find(PodFolder());
+  if (found == owner_.at_hosts_.end() || found->second.front() != number_) return;
+  found->second.pop_front();
+  if (found->second.empty()) {
+    owner_.at_hosts_.erase(found);
+  } else {
+    owner_.gathering_.at(found->second.front())->CompareHostsNow();
+  }
 }
 
 void PodSpecBuilder::Gathering::AskMounts() {
+  LeaveHosts();
   owner_.seams_.volumes.MountsOf(
       context_, pod_, wish_, env_,
       Then<std::vector<MountSpec>>([](Gathering& it, Result<std::vector<MountSpec>> mounts) {
@@ -187,6 +204,7 @@ void PodSpecBuilder::Gathering::Specify(std::vector<MountSpec> mounts) {
 }
 
 void PodSpecBuilder::Gathering::Finish(Result<ContainerSpec> answer) {
+  if (parsed_ != nullptr) LeaveHosts();
   const auto self = owner_.gathering_.extract(number_);  // until this returns
   done_(std::move(answer));
 }

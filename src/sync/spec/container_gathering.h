@@ -39,8 +39,11 @@ class PodSpecBuilder::Gathering {
   void Arrived();
   void MakeEnvironmentNow();
   void ReadNodeHosts();
+  // One of a pod after the other: two that write at once would both be in the file.
   void CompareHosts(std::string text);
-  void WriteHosts(std::string text);
+  void CompareHostsNow();
+  void WriteHosts();
+  void LeaveHosts();
   void AskMounts();
   void Specify(std::vector<MountSpec> mounts);
   void Finish(Result<ContainerSpec> answer);
@@ -60,6 +63,7 @@ class PodSpecBuilder::Gathering {
   std::optional<Error> unlisted_;  // the services could not be had
   size_t awaited_ = 0;
   KeyValues env_;
+  std::string hosts_;
 };
 
 }  // namespace denselet::sync

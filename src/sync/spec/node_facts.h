@@ -45,6 +45,8 @@ struct SpecNodeNow {
   std::vector<std::string> host_ips = {};  // the node's; empty: not known
   bool prefers_ipv6 = false;
   kube::NodeAllocatable allocatable = {};
+  // The runtime can make what is mounted below a mount read-only, too.
+  bool recursive_read_only = false;
   friend bool operator==(const SpecNodeNow&, const SpecNodeNow&) = default;
 };
 

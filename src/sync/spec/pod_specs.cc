@@ -100,15 +100,53 @@ void PodSpecBuilder::Container(const Context& context, const kube::PodRef& pod,
   mine->Begin();
 }
 
-// The API server and the pod sources have filled it in; what is left is what both would say.
 PullPolicy PodSpecBuilder::Policy(const kube::PodRef& pod, const std::string& container) {
   const Result<std::unique_ptr<core::Pod>> parsed = pod->Parse();
   if (!parsed) return PullPolicy::kIfNotPresent;
   const std::optional<core::Container> found = FindContainer(**parsed, container);
   if (!found) return PullPolicy::kIfNotPresent;
-  if (found->imagepullpolicy() == "Always") return PullPolicy::kAlways;
-  if (found->imagepullpolicy() == "Never") return PullPolicy::kNever;
-  return PullPolicy::kIfNotPresent;
+  return PullPolicyOf(found->imagepullpolicy());
+}
+
+namespace {
+
+// Shared by the questions under way; the last answer ends it.
+struct SecretFetch {
+  std::vector<std::string> names;
+  std::vector<Result<ObjectBytes>> answers;  // by name
+  size_t missing = 0;
+  UniqueFunction<void(PullSecrets)> done;
+
+  void End() {
+    PullSecrets secrets;
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (answers[i]) {
+        secrets.secrets.push_back(*answers[i]);
+      } else {
+        secrets.missing.push_back(names[i]);
+      }
+    }
+    done(std::move(secrets));
+  }
+};
+
+}  // namespace
+
+void PodSpecBuilder::FetchPullSecrets(const Context& context, const std::string& ns,
+                                      const std::vector<std::string>& names,
+                                      UniqueFunction<void(PullSecrets)> done) {
+  const auto fetch = std::make_shared<SecretFetch>();
+  fetch->names = names;
+  fetch->answers.assign(names.size(), Error(ErrorCode::kBug, "not answered"));
+  fetch->missing = names.size();
+  fetch->done = std::move(done);
+  for (size_t i = 0; i < names.size(); ++i) {
+    seams_.objects.Fetch(context, {ObjectKind::kSecret, {ns, names[i]}},
+                         [alive = alive_, fetch, i](Result<ObjectBytes> answer) {
+                           fetch->answers[i] = std::move(answer);
+                           if (--fetch->missing == 0 && *alive) fetch->End();
+                         });
+  }
 }
 
 }  // namespace denselet::sync

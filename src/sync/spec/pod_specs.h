@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -49,6 +50,10 @@ class PodSpecBuilder final : public PodSpecs {
   void Container(const Context& context, const kube::PodRef& pod, const ContainerWish& wish,
                  reactor::Done<ContainerSpec> done) override;
   PullPolicy Policy(const kube::PodRef& pod, const std::string& container) override;
+  // At least one name.
+  void FetchPullSecrets(const Context& context, const std::string& ns,
+                        const std::vector<std::string>& names,
+                        UniqueFunction<void(PullSecrets)> done) override;
 
   size_t gathering() const { return gathering_.size(); }
 
@@ -66,6 +71,8 @@ class PodSpecBuilder final : public PodSpecs {
   Result<DnsSpec> host_dns_;
   uint64_t next_ = 1;
   std::map<uint64_t, std::unique_ptr<Gathering>> gathering_;
+  // By the pod's folder: those that look at its hosts file, the first of them now.
+  std::map<std::string, std::deque<uint64_t>> at_hosts_;
   std::shared_ptr<bool> alive_;  // shared with answers that come after the end
 };
 

@@ -28,6 +28,8 @@ struct ProbedContainer {
   ContainerId id = {};
   ProbeResult startup = ProbeResult::kNone;
   ProbeResult readiness = ProbeResult::kNone;
+
+  friend bool operator==(const ProbedContainer&, const ProbedContainer&) = default;
 };
 
 // Of the node, as far as it shows in the status of its pods.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/agent/pod_options.h"
 #include "kube/api/types.h"
 #include "tests/app/config/fake_config_files.h"
 
@@ -150,6 +151,53 @@ TEST_F(AgentOptionsTest, TheManifestUrlHasItsHeaders) {
   EXPECT_EQ(made->node.pod_url->check_period, Seconds(20));
   ASSERT_NE(made->node.pod_url->headers.Find("b"), nullptr);
   EXPECT_EQ(*made->node.pod_url->headers.Find("b"), "x");
+}
+
+// Whoever adds a field to it adds a line here: what nobody fills in does nothing, silently.
+TEST_F(AgentOptionsTest, EveryFactThatSpecificationsNeedIsFilledIn) {
+  auto made = Make({"--root-dir=/root", "--seccomp-default", "--fail-swap-on=false"},
+                   "podLogsDir: /logs\ncgroupsPerQOS: false\ncgroupRoot: /pods\n"
+                   "enforceNodeAllocatable: [none]\n"
+                   "clusterDomain: d\nclusterDNS: [10.0.0.1]\nresolvConf: /r\n"
+                   "cpuCFSQuota: false\ncpuCFSQuotaPeriod: 10ms\nsingleProcessOOMKill: true\n"
+                   "memorySwap: {swapBehavior: LimitedSwap}\n"
+                   "featureGates: {EnvFiles: false, CustomCPUCFSQuotaPeriod: true}\n");
+  ASSERT_TRUE(made) << made.error().message();
+  node::MachineFacts machine;
+  machine.memory_bytes = 1000;
+  machine.swap_bytes = 100;
+  machine.huge_pages = {{.page_kib = 2048, .pages = 1}};
+  machine.kernel_version = "6.1.0";
+  machine.swap_controller = true;
+  machine.thermal_throttle_paths = {"/sys/devices/system/cpu/cpu0/thermal_throttle"};
+  ASSERT_TRUE(AddMachine(machine, made->pods));
+
+  const sync::SpecNode nothing;
+  const auto& [pod_logs_dir, cgroup_root, seccomp_root, cluster_domain, cluster_dns, resolv_conf,
+               pods_dir, env_files, selinux, seccomp_default, memory, swap, cfs_quota, cfs_period,
+               cgroup_v2, single_process_oom_kill, swap_controller, limited_swap, hugepages,
+               thermal_throttle] = made->pods.spec;
+  EXPECT_NE(pod_logs_dir, nothing.pod_logs_dir);
+  EXPECT_NE(cgroup_root, nothing.cgroup_root);
+  EXPECT_NE(seccomp_root, nothing.seccomp_root);
+  EXPECT_NE(cluster_domain, nothing.cluster_domain);
+  EXPECT_NE(cluster_dns, nothing.cluster_dns);
+  EXPECT_NE(resolv_conf, nothing.resolv_conf_path);
+  EXPECT_NE(pods_dir, nothing.pods_dir);
+  EXPECT_NE(env_files, nothing.env_files);
+  EXPECT_NE(seccomp_default, nothing.seccomp_default);
+  EXPECT_NE(memory, nothing.memory_capacity_bytes);
+  EXPECT_NE(swap, nothing.swap_capacity_bytes);
+  EXPECT_NE(cfs_quota, nothing.cpu_cfs_quota);
+  EXPECT_NE(cfs_period, nothing.cpu_cfs_period_us);
+  EXPECT_NE(single_process_oom_kill, nothing.single_process_oom_kill);
+  EXPECT_NE(swap_controller, nothing.swap_controller);
+  EXPECT_NE(limited_swap, nothing.limited_swap);
+  EXPECT_NE(hugepages, nothing.hugepage_sizes);
+  EXPECT_NE(thermal_throttle, nothing.thermal_throttle_paths);
+  // Of the machine that the configuration was read on, which tests cannot change.
+  EXPECT_TRUE(cgroup_v2);
+  (void)selinux;
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "kube/api/types.h"
 #include "managers/node/node_conditions.h"
+#include "tests/fakes/scripted_images.h"
 #include "tests/fakes/scripted_runtime.h"
 #include "tests/managers/manager_fixture.h"
 
@@ -22,36 +23,6 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-// Serves nothing but what the check asks for.
-class ScriptedImages final : public sync::ImageService {
- public:
-  explicit ScriptedImages(reactor::Loop& loop) : loop_(loop) {}
-
-  std::optional<Error> error;
-
-  void Filesystems(const Context&, reactor::Done<sync::ImageFilesystems> done) override {
-    loop_.Post([this, done = std::move(done)]() mutable {
-      if (error) return done(*error);
-      done(sync::ImageFilesystems{});
-    });
-  }
-  void Find(const Context&, const sync::ImageRequest&,
-            reactor::Done<std::optional<sync::ObservedImage>>) override {
-    ADD_FAILURE();
-  }
-  void Pull(const Context&, const sync::ImageRequest&, const sync::ImageCredentials&,
-            const sync::SandboxSpec&, reactor::Done<std::string>) override {
-    ADD_FAILURE();
-  }
-  void List(const Context&, reactor::Done<std::vector<sync::ObservedImage>>) override {
-    ADD_FAILURE();
-  }
-  void Remove(const Context&, const ImageId&, reactor::Done<Unit>) override { ADD_FAILURE(); }
-
- private:
-  reactor::Loop& loop_;
-};
 
 class RuntimeSideTest : public tests::ManagerTest {
  protected:
@@ -70,8 +41,9 @@ class RuntimeSideTest : public tests::ManagerTest {
     runtime_.status = Error(ErrorCode::kUnavailable, "try " + std::to_string(++errors_));
   }
   void Begin(UniqueFunction<void()> known = {}) {
-    side_ = std::make_unique<RuntimeSide>(RuntimeSideSeams{loop(), log(), runtime_, images_},
-                                          RuntimeSideOptions{.endpoint = "unix:///run/x.sock"});
+    side_ = std::make_unique<RuntimeSide>(
+        RuntimeSideSeams{loop(), log(), runtime_, images_},
+        RuntimeSideOptions{.endpoint = "unix:///run/x.sock", .images_max = 50});
     side_->WhenKnown(std::move(known));
     side_->Start();
   }
@@ -89,7 +61,7 @@ class RuntimeSideTest : public tests::ManagerTest {
 
   int errors_ = 0;
   tests::ScriptedRuntime runtime_{loop()};
-  ScriptedImages images_{loop()};
+  tests::ScriptedImages images_{loop()};
   std::unique_ptr<RuntimeSide> side_;
 };
 
@@ -104,6 +76,30 @@ TEST_F(RuntimeSideTest, AWellRuntimeMakesTheNodeReadySoon) {
   EXPECT_EQ(inputs.runtime.version, "1.7.24");
   EXPECT_EQ(inputs.runtime.handlers.size(), 1u);
   EXPECT_EQ(inputs.runtime.supplemental_groups_policy, true);
+}
+
+TEST_F(RuntimeSideTest, ImagesAreToldOnceTheRuntimeHasListedThem) {
+  images_.list = std::vector{sync::ObservedImage{.id = ImageId("i"), .size_bytes = 7}};
+  NobodyThere();
+  Begin();
+  RunFor(Seconds(1));
+  EXPECT_FALSE(side_->Collect().images) << "not known";
+  EXPECT_EQ(images_.listed, 0);
+  runtime_.version = sync::RuntimeVersion{.name = "containerd", .version = "1.7.24"};
+  runtime_.status = Well();
+  RunFor(RuntimeSide::kPauseMax + Seconds(1));
+  const node::NodeInputs inputs = side_->Collect();
+  ASSERT_TRUE(inputs.images);
+  ASSERT_EQ(inputs.images->size(), 1u);
+  EXPECT_EQ(inputs.images->front().bytes, 7);
+  side_->OnImagesChanged();
+  RunFor(node::NodeImages::kAskedAgain + Seconds(1));
+  EXPECT_EQ(images_.listed, 2);
+}
+
+TEST_F(RuntimeSideTest, ExtendedResourcesAreNoneWithoutPlugins) {
+  Begin();
+  EXPECT_TRUE(side_->Collect().devices.reset_extended);
 }
 
 TEST_F(RuntimeSideTest, PodsLearnThatTheyWaitForTheRuntimeOrItsNetworkAndWhenNoLonger) {

@@ -327,6 +327,24 @@ TEST(LoadConfig, LinesAreThoseOfTheElements) {
       ElementsAre(HasSubstr("/c.json:4: clusterDNS[1]"), HasSubstr("/c.json:6: clusterDNS[2]")));
 }
 
+TEST(LoadConfig, LooksWhetherThereIsSelinux) {
+  const std::string mounts = "sysfs /sys sysfs rw,relatime 0 0\n";
+  const std::string own = "selinuxfs /sys/fs/selinux selinuxfs rw,noexec,relatime 0 0\n";
+  const auto selinux = [](const std::string& table, const std::string& label) {
+    FakeConfigFiles files({{"/proc/self/mounts", table}, {"/proc/self/attr/current", label}});
+    const Result<Machine> machine = LookAtMachine(files);
+    return machine && machine->selinux;
+  };
+  const std::string label("system_u:system_r:kubelet_t:s0\0", 31);
+  EXPECT_TRUE(selinux(mounts + own, label));
+  EXPECT_FALSE(selinux(mounts, label));
+  EXPECT_FALSE(selinux(mounts + own, "kernel"));
+  EXPECT_FALSE(selinux(mounts + own, ""));
+  EXPECT_FALSE(selinux("selinuxfs /sys/fs/selinux selinuxfs ro,relatime 0 0\n", label));
+  FakeConfigFiles none;
+  EXPECT_FALSE(LookAtMachine(none)->selinux);
+}
+
 TEST(LoadConfig, TheMachineMustFit) {
   FakeConfigFiles files({{"/c.yaml", Config("singleProcessOOMKill: false\n"
                                             "memorySwap: {swapBehavior: LimitedSwap}\n")},

@@ -255,7 +255,7 @@ TEST(Support, NamesFieldsAtTheirDefaultToo) {
   EXPECT_THAT(found.missing,
               ElementsAre("allowedUnsafeSysctls", "authentication.webhook.cacheTTL",
                           "containerLogMaxFiles", "containerLogMaxSize", "enableServer",
-                          "imageGCHighThresholdPercent", "memorySwap.swapBehavior"));
+                          "imageGCHighThresholdPercent"));
   EXPECT_THAT(FindFieldsWithoutEffect(LoadConfig(Flags({"--config=/off.yaml"}), files)).missing,
               IsEmpty());
   EXPECT_THAT(FindFieldsWithoutEffect(LoadConfig(Flags({"--config=/cgroups.yaml"}), files)).missing,

@@ -34,6 +34,7 @@ TEST(Settings, HaveDefaults) {
   EXPECT_EQ(loaded.settings.reactor, DenseletSettings::Reactor::kAuto);
   EXPECT_EQ(loaded.settings.journal, "/r/denselet/journal");
   EXPECT_EQ(loaded.settings.socket, "/r/denselet/denselet.sock");
+  EXPECT_EQ(loaded.settings.container_logs_dir, "/var/log/containers");
   EXPECT_EQ(loaded.settings.pleg_relist_period, Minutes(5));
   EXPECT_EQ(loaded.settings.pleg_fallback_relist_period, Seconds(1));
 }
@@ -50,6 +51,7 @@ TEST(Settings, TheSampleInTheReadmeIsGoodAndSaysTheDefaults) {
   const DenseletSettings defaults;
   EXPECT_EQ(loaded.settings.shards, defaults.shards);
   EXPECT_EQ(loaded.settings.reactor, defaults.reactor);
+  EXPECT_EQ(loaded.settings.container_logs_dir, defaults.container_logs_dir);
   EXPECT_EQ(loaded.settings.pleg_relist_period, defaults.pleg_relist_period);
   EXPECT_EQ(loaded.settings.pleg_fallback_relist_period, defaults.pleg_fallback_relist_period);
 }
@@ -57,6 +59,7 @@ TEST(Settings, TheSampleInTheReadmeIsGoodAndSaysTheDefaults) {
 TEST(Settings, FlagsWinOverTheFile) {
   FakeConfigFiles files(
       {{"/own.yaml", std::string(kHead) + "shards: 3\nreactor: uring\njournal: /j\nsocket: /f\n"
+                                          "containerLogsDir: /l\n"
                                           "pleg: {relistPeriod: 1m, fallbackRelistPeriod: 2s}\n"}});
   const LoadedSettings loaded =
       LoadSettings(Flags({"--denselet-config=/own.yaml", "--denselet-shards=7",
@@ -67,10 +70,11 @@ TEST(Settings, FlagsWinOverTheFile) {
   EXPECT_EQ(loaded.settings.reactor, DenseletSettings::Reactor::kUring);
   EXPECT_EQ(loaded.settings.journal, "/j");
   EXPECT_EQ(loaded.settings.socket, "/s");
+  EXPECT_EQ(loaded.settings.container_logs_dir, "/l");
   EXPECT_EQ(loaded.settings.pleg_relist_period, Minutes(9));
   EXPECT_EQ(loaded.settings.pleg_fallback_relist_period, Seconds(2));
   EXPECT_EQ(ToString(loaded.origins.Of("shards")), "--denselet-shards");
-  EXPECT_EQ(ToString(loaded.origins.Of("pleg.fallbackRelistPeriod")), "/own.yaml:7");
+  EXPECT_EQ(ToString(loaded.origins.Of("pleg.fallbackRelistPeriod")), "/own.yaml:8");
 }
 
 TEST(Settings, TellAllFaults) {

@@ -41,6 +41,11 @@ server_runs() { log_says server init 0 prepared && log_says server side 0 beside
 
 start_agent alone --config "$work/config" --container-runtime-endpoint "$CONTAINER_RUNTIME_ENDPOINT"
 soon 60 "the server" server_runs
+# Who collects logs finds them by their links, and reads pod, namespace, container and id from the names.
+links_of() { compgen -G "$work/links/$1-alone_default_$2-*.log"; } # POD CONTAINER
+linked() { [ "$(readlink "$(links_of "$1" "$2")")" = "$(log_of "$1" "$2" 0)" ]; } # POD CONTAINER
+for container in init side main; do soon 10 "the link to the log of $container" linked server $container; done
+ctr containers list -q | grep -qxF "$(links_of server main | sed 's/.*-//; s/\.log$//')" || fail "the link does not name its container"
 soon 20 "the job" log_says job main 0 "done"
 soon 40 "a second try of the loop" log_of loop main 1
 [ -z "$(log_of job main 1)" ] || fail "the job ran twice"
@@ -48,17 +53,22 @@ soon 40 "a second try of the loop" log_of loop main 1
 soon 90 "a third try of the loop" log_of loop main 2
 kept_logs() { [ "$(ls "$work/logs/default_loop-alone_"*/main | wc -l)" -le 2 ] && [ -z "$(log_of loop main 0)" ]; }
 soon 10 "the end of the loop's oldest log" kept_logs
+kept_links() { [ "$(links_of loop main | wc -l)" -le 2 ]; }
+soon 10 "the end of the link to it" kept_links
 
 server_pids() { pgrep -f '^sleep 10007' | sort; }
 before=$(server_pids)
 [ "$(wc -l <<<"$before")" -eq 2 ] || fail "the server's processes: $before"
 kill -9 "$agent"
 wait "$agent" || true
+ln -s "$work/logs/default_gone_1/main/0.log" "$work/links/gone_default_main-0123456789abcdef.log" # as a killed one leaves it
 start_agent alone --config "$work/config" --container-runtime-endpoint "$CONTAINER_RUNTIME_ENDPOINT"
 soon 20 "the pods after a restart" logged '"Pod source is ready"'
 let_it_run 3
 [ "$(server_pids)" = "$before" ] || fail "a restart of the agent changed the server's containers"
 [ -z "$(log_of server main 1)" ] || fail "a restart of the agent started the server again"
+soon 20 "the end of a link that leads nowhere" bash -c "! [ -L '$work/links/gone_default_main-0123456789abcdef.log' ]"
+linked server main || fail "the link to a log that is there is gone"
 
 # Pods come and go while containerd is killed, again and again: what runs goes on, and its events are heard again.
 short() { manifest "churn-$1" "  containers:
@@ -126,5 +136,6 @@ if ! within 20 all_gone && ctr tasks list | grep -q CREATED; then
 fi
 soon 60 "the end of all containers" all_gone
 soon 10 "no logs" bash -c "[ -z \"\$(ls -A '$work/logs')\" ]"
+soon 10 "no links" bash -c "[ -z \"\$(ls -A '$work/links')\" ]"
 soon 10 "no directories" bash -c "[ -z \"\$(ls -A '$work/alone/pods')\" ]"
 stop_agent

@@ -137,7 +137,7 @@ for ((i = 0; i < 5; ++i)); do shows "^default +server-7-alone +1/1 +Running" tim
 
 # A second agent does not take it away.
 "$denselet" --hostname-override second --root-dir "$work/second" --cert-dir "$work/second/pki" --config "$work/config" \
-  --denselet-socket "$socket" --container-runtime-endpoint "unix://$work/absent.sock" >"$work/second.log" 2>&1 &
+  --denselet-container-logs-dir "$work/links" --denselet-socket "$socket" --container-runtime-endpoint "unix://$work/absent.sock" >"$work/second.log" 2>&1 &
 second=$!
 agents+=("$second")
 soon 20 "the second agent's complaint" grep -q 'Could not listen for denseletctl.*another process has its lock' "$work/second.log"

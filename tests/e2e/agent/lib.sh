@@ -14,6 +14,8 @@ clean_up() {
     done >&2
     echo "FAILED: $failure" >&2 # again, where it is seen
   fi
+  local root
+  for root in "$work"/*/; do umount --recursive "$root" 2>/dev/null || true; done # an agent mounts its root onto itself
   rm -rf "$work"
 }
 trap clean_up EXIT
@@ -77,7 +79,8 @@ start_agent() {
   shift
   log=$work/$node.log
   "$denselet" --hostname-override "$node" --root-dir "$work/$node" --cert-dir "$work/$node/pki" -v 3 \
-    --denselet-reactor "$reactor" --container-runtime-endpoint "unix://$work/runtime.sock" "$@" >>"$log" 2>&1 &
+    --denselet-container-logs-dir "$work/links" --denselet-reactor "$reactor" \
+    --container-runtime-endpoint "unix://$work/runtime.sock" "$@" >>"$log" 2>&1 &
   agent=$!
   agents+=("$agent")
 }

@@ -53,7 +53,7 @@ polite=$agent
 soon 20 "the polite agent" runs
 log=$work/next.log
 "$denselet" --hostname-override next --root-dir "$work/polite" --cert-dir "$work/polite/pki" --lock-file "$work/lock" \
-  "${alone[@]}" >"$log" 2>&1 &
+  --denselet-container-logs-dir "$work/links" "${alone[@]}" >"$log" 2>&1 &
 agent=$!
 agents+=("$agent")
 soon 20 "the end of the polite agent" has_ended "$polite"

@@ -36,6 +36,9 @@ soon 5 "a ready pod" is server "$ready" True
 [ -n "$(of server .status.startTime)" ] || fail "no start time"
 is server .status.qosClass BestEffort || fail "another class: $(of server .status.qosClass)"
 [[ $(of server '.status.containerStatuses[0].containerID') == containerd://* ]] || fail "no id: $(of server '.status.containerStatuses[0]')"
+# The scheduler learns which images are here, soon after a pull.
+has_image() { [[ $(kubectl get node $node -o jsonpath='{.status.images[*].names}') == *example.org/main:1* ]]; }
+soon 40 "the image in the node's status" has_image
 # A network that is not ready is waited for, and people are told.
 ask '{"do":"set","settings":{"networkReady":false}}' >/dev/null
 is_not_ready_yet() { [ "$(condition $node status)" = False ]; }

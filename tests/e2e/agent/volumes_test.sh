@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # volumes_test.sh DENSELET: ordinary pods of a real API server on containerd, with the volumes that such pods have: token, configMap,
-# secret, downwardAPI, emptyDir shared by init and main container, hostPath, subPath. What they are made of changes, and is seen in
+# secret, downwardAPI, trust bundles, emptyDir shared by init and main container, hostPath, subPath. What they are made of changes, and is seen in
 # the container; the agent is killed while it mounts; deleted pods leave no mount and no directory. Run by containerd.sh run
 # control_plane.sh run.
 set -euo pipefail
@@ -13,7 +13,8 @@ write_config "nodeStatusUpdateFrequency: 1s
 cgroupDriver: cgroupfs
 cgroupsPerQOS: false
 cgroupRoot: $DENSELET_CGROUP
-enforceNodeAllocatable: []"
+enforceNodeAllocatable: []
+featureGates: {ClusterTrustBundle: true, ClusterTrustBundleProjection: true}"
 # A node needs an address, and there is nothing but the loopback.
 ip link add node0 type veth peer name node1
 ip address add 198.19.0.1/24 dev node0
@@ -92,6 +93,51 @@ kubectl label pod -n $ns ordinary app=other --overwrite >/dev/null
 soon 10 "the new label" shows ordinary 'cat /down/labels' 'app="other"'
 kubectl create configmap -n $ns absent --from-literal=now=here >/dev/null
 soon 10 "what was missing" shows ordinary 'cat /maybe/now' here
+
+# Trust bundles, by name and by signer: each certificate once, and what changes is seen.
+bundle() { # NAME SIGNER LABEL FILES...
+  kubectl apply -f - >/dev/null <<BUNDLE
+apiVersion: certificates.k8s.io/v1beta1
+kind: ClusterTrustBundle
+metadata: {name: "$1", labels: {kind: "$3"}}
+spec:
+  signerName: "$2"
+  trustBundle: |
+$(cat "${@:4}" | sed 's/^/    /')
+BUNDLE
+}
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$work/other.key" -out "$work/other.crt" -subj /CN=other \
+  -addext basicConstraints=critical,CA:TRUE 2>/dev/null
+ca=$DENSELET_PKI/ca.crt
+bundle plain "" none "$ca"
+bundle denselet.dev:signer:1 denselet.dev/signer live "$ca" "$work/other.crt"
+bundle denselet.dev:signer:2 denselet.dev/signer dead "$work/other.crt"
+make trusts "containers: [{name: main, $image, command: [sh, -c, \"$forever\"], volumeMounts: [{name: v, mountPath: /v}]}],
+  volumes: [{name: v, projected: {sources: [{clusterTrustBundle: {name: plain, path: plain.pem}},
+    {clusterTrustBundle: {signerName: denselet.dev/signer, labelSelector: {matchLabels: {kind: live}}, path: live.pem}},
+    {clusterTrustBundle: {signerName: denselet.dev/signer, labelSelector: {}, path: all.pem}},
+    {clusterTrustBundle: {name: later, optional: true, path: later.pem}}]}}]"
+soon 40 "a pod with trust bundles" is trusts .status.phase Running
+expect trusts 'cat /v/plain.pem' "$(cat "$ca")"
+certificates='grep -c BEGIN /v/plain.pem /v/live.pem /v/all.pem /v/later.pem'
+expect trusts "$certificates" $'/v/plain.pem:1\n/v/live.pem:2\n/v/all.pem:2\n/v/later.pem:0'
+bundle plain "" none "$work/other.crt"
+soon 20 "the new bundle" shows trusts 'cat /v/plain.pem' "$(cat "$work/other.crt")"
+bundle later "" none "$ca"
+kubectl label clustertrustbundle denselet.dev:signer:1 kind=dead --overwrite >/dev/null
+kubectl label clustertrustbundle denselet.dev:signer:2 kind=live --overwrite >/dev/null
+soon 20 "other bundles of the signer" shows trusts "$certificates" $'/v/plain.pem:1\n/v/live.pem:1\n/v/all.pem:2\n/v/later.pem:1'
+
+# This containerd cannot make what is mounted below a mount read-only: who insists on it waits.
+rro="volumeMounts: [{name: v, mountPath: /v, readOnly: true, recursiveReadOnly: "
+make insists "containers: [{name: main, $image, $rro Enabled}]}], volumes: [{name: v, emptyDir: {}}]"
+make content "containers: [{name: main, $image, command: [sh, -c, \"$forever\"], $rro IfPossible}]}], volumes: [{name: v, emptyDir: {}}]"
+soon 40 "a pod that is content with less" is content .status.phase Running
+is content '.status.containerStatuses[0].volumeMounts[0].recursiveReadOnly' Disabled || fail "it is told to have more than it has"
+expect content 'touch /v/x 2>/dev/null || echo refused' refused
+soon 20 "a pod that is not" is insists '.status.containerStatuses[0].state.waiting.message' \
+  'failed to resolve recursive read-only mode: volume "v" requested recursive read-only mode, but it is not supported by the runtime'
+kubectl delete pod -n $ns insists --force --grace-period 0 >/dev/null 2>&1
 
 # A user and a group.
 make owned "securityContext: {runAsUser: 1000, fsGroup: 2000}, containers: [{name: main, $image, command: [sh, -c, \"$forever\"],

@@ -14,6 +14,7 @@
 #include "cri/cri_shard.h"
 #include "cri/event_stream.h"
 #include "managers/hooks/hook_runner.h"
+#include "managers/poddirs/log_links.h"
 #include "managers/poddirs/pod_directories.h"
 #include "managers/poddirs/pod_leftovers.h"
 #include "managers/poddirs/termination_messages.h"
@@ -47,12 +48,10 @@ class CoreOnCri final : private sync::PodShardUser,
                    done(Error(ErrorCode::kNotFound, "no names here"));
                  });
                }),
-        directories_(
-            shard.loop(), files,
-            {.root_folder = options.folder + "/data", .logs_folder = options.folder + "/logs"}),
-        leftovers_(files, {.root_folder = options.folder + "/data",
-                           .logs_folder = options.folder + "/logs"}),
-        runtime_(shard.loop(), files, cri_.runtime(), log, options.folder + "/data"),
+        links_(shard.loop(), files, log, options.folder + "/links"),
+        directories_(shard.loop(), files, Folders(options), nullptr, &links_),
+        leftovers_(shard.loop(), files, cri_.runtime(), Folders(options)),
+        runtime_(shard.loop(), files, cri_.runtime(), log, {options.folder + "/data"}),
         objects_(shard.loop()),
         volumes_(shard.loop()),
         specs_({shard.loop(), files, objects_, volumes_}, SpecNode(options)),
@@ -117,6 +116,12 @@ class CoreOnCri final : private sync::PodShardUser,
     reactor::Shard& shard_;
   };
 
+  static managers::PodDirectoriesOptions Folders(const Options& options) {
+    return {.root_folder = options.folder + "/data",
+            .logs_folder = options.folder + "/logs",
+            .links_folder = options.folder + "/links"};
+  }
+
   static sync::SpecNode SpecNode(const Options& options) {
     sync::SpecNode node;
     node.pod_logs_dir = options.folder + "/logs";
@@ -167,6 +172,7 @@ class CoreOnCri final : private sync::PodShardUser,
   Router router_;
   cri::CriShard cri_;
   managers::HookRunner hooks_;
+  managers::LogLinks links_;
   managers::PodDirectories directories_;
   managers::PodLeftoverFinder leftovers_;
   managers::TerminationMessages runtime_;

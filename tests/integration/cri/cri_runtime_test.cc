@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "cri/start_check.h"
 #include "tests/integration/cri/cri_fixture.h"
 
@@ -109,6 +111,20 @@ TEST_P(CriRuntimeTest, ManyContainersAreAskedForAFewAtATime) {
   EXPECT_EQ(pod->containers.size(), 80u);
 }
 
+TEST_P(CriRuntimeTest, WhatCannotBeReadIsCountedWithEachListAndToldOnce) {
+  Connect();
+  const sync::SandboxSpec spec = SandboxOf("p1");
+  const auto sandbox = Run(spec);
+  ASSERT_TRUE(Create(*sandbox, ContainerOf("p1", ""), spec));  // a container without a name
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(List());
+  EXPECT_EQ(cri_->metrics().Counter(CriMetric::kUnreadable).value(), 20u);
+  EXPECT_EQ(std::ranges::count_if(sink_.lines(),
+                                  [](const auto& line) {
+                                    return line.text.find("not be read") != std::string::npos;
+                                  }),
+            1);
+}
+
 TEST_P(CriRuntimeTest, ListsComeInPartsWhereTheRuntimeCan) {
   Connect();
   ASSERT_TRUE(Run(SandboxOf("p1")));
@@ -200,6 +216,32 @@ TEST_P(CriRuntimeTest, AReadThatTimesOutIsPlainlyLate) {
   EXPECT_EQ(status.error().code(), ErrorCode::kDeadlineExceeded);
 }
 
+// Shims that are stuck hold up who asks about their pods, and nobody who asks about the runtime.
+TEST_P(CriRuntimeTest, ReadsThatHangDoNotHoldUpTheRuntimesHealth) {
+  Connect();
+  server_->SetFaults(Always("PodSandboxStatus", {Fault::Kind::kHang}));
+  for (int i = 0; i < 80; ++i) {
+    runtime().ReadSandbox({}, SandboxId("s1"), [](Result<sync::ObservedSandbox>) {});
+  }
+  const auto soon = [this] { return Context{}.WithTimeout(loop().Now(), Patiently(Seconds(5))); };
+  EXPECT_TRUE(
+      Wait<sync::RuntimeStatus>([&](auto done) { runtime().Status(soon(), std::move(done)); }));
+  EXPECT_TRUE(
+      Wait<sync::RuntimeVersion>([&](auto done) { runtime().Version(soon(), std::move(done)); }));
+  EXPECT_EQ(server_->calls("Status"), 1);
+}
+
+// Who asks these is on one shard: its share of a small number would be one call.
+TEST(CallClasses, HealthAndListsHaveTheirLimitsWholeOnEveryShard) {
+  const auto classes = CallClasses(Minutes(2));
+  for (const CallClass id : {CallClass::kHealth, CallClass::kList, CallClass::kStats}) {
+    const rpc::ClassOptions& of = classes[static_cast<size_t>(id)];
+    EXPECT_EQ(rpc::LimitsOn(of, 0, 64).limit_max, 4u) << of.name;
+  }
+  const rpc::ClassOptions& of = classes[static_cast<size_t>(CallClass::kStatus)];
+  EXPECT_EQ(rpc::LimitsOn(of, 0, 4).limit_max, 16u);
+}
+
 TEST_P(CriRuntimeTest, ErrorsSayWhatTheyMean) {
   Connect();
   const auto missing = Create(SandboxId("s99"), ContainerOf("p1", "app"), SandboxOf("p1"));
@@ -243,6 +285,8 @@ TEST_P(CriRuntimeTest, ACommandsOutputAndCodeComeBack) {
 TEST_P(CriRuntimeTest, ImagesAreFoundPulledAndListed) {
   Connect();
   CriImages& images = cri_->images();
+  int changes = 0;  // told
+  images.WhenChanged([&changes] { ++changes; });
   const auto find = [&] {
     return Wait<std::optional<sync::ObservedImage>>(
         [&](auto done) { images.Find({}, {.image = "app"}, std::move(done)); });
@@ -261,11 +305,13 @@ TEST_P(CriRuntimeTest, ImagesAreFoundPulledAndListed) {
       Wait<std::vector<sync::ObservedImage>>([&](auto done) { images.List({}, std::move(done)); });
   ASSERT_TRUE(list);
   EXPECT_EQ(list->size(), 1u);
+  EXPECT_EQ(changes, 1);
   server_->SetFaults(Always(
       "PullImage", {Fault::Kind::kRefuse, {grpc::StatusCode::UNKNOWN, "RegistryUnavailable: no"}}));
   const auto failed = Wait<std::string>(
       [&](auto done) { images.Pull({}, {.image = "app"}, {}, SandboxOf("p1"), std::move(done)); });
   EXPECT_EQ(failed.error().message(), "RegistryUnavailable: no");
+  EXPECT_EQ(changes, 1);
 }
 
 TEST_P(CriRuntimeTest, TheStartCheckNegotiates) {

@@ -32,6 +32,7 @@ struct CriServer::State {
   std::condition_variable changed;
   std::function<Fault(const std::string&)> faults;
   std::map<std::string, int> calls;
+  std::map<std::string, std::string> requests;  // the last of each
   bool stopping = false;
   int64_t clock = 1'700'000'000'000'000'000;
   int next_id = 1;
@@ -280,6 +281,47 @@ class CriServer::Runtime final : public v1::RuntimeService::Service {
                   [&](State::Held& held) { *response->mutable_status() = held.status; });
   }
 
+  grpc::Status UpdateRuntimeConfig(grpc::ServerContext* context,
+                                   const v1::UpdateRuntimeConfigRequest* request,
+                                   v1::UpdateRuntimeConfigResponse*) override {
+    return Note("UpdateRuntimeConfig", context, *request);
+  }
+  grpc::Status UpdateContainerResources(grpc::ServerContext* context,
+                                        const v1::UpdateContainerResourcesRequest* request,
+                                        v1::UpdateContainerResourcesResponse*) override {
+    return Note("UpdateContainerResources", context, *request);
+  }
+  grpc::Status UpdatePodSandboxResources(grpc::ServerContext* context,
+                                         const v1::UpdatePodSandboxResourcesRequest* request,
+                                         v1::UpdatePodSandboxResourcesResponse*) override {
+    return Note("UpdatePodSandboxResources", context, *request);
+  }
+  grpc::Status ReopenContainerLog(grpc::ServerContext* context,
+                                  const v1::ReopenContainerLogRequest* request,
+                                  v1::ReopenContainerLogResponse*) override {
+    return Note("ReopenContainerLog", context, *request);
+  }
+  grpc::Status CheckpointContainer(grpc::ServerContext* context,
+                                   const v1::CheckpointContainerRequest* request,
+                                   v1::CheckpointContainerResponse*) override {
+    return Note("CheckpointContainer", context, *request);
+  }
+  grpc::Status Exec(grpc::ServerContext* context, const v1::ExecRequest* request,
+                    v1::ExecResponse* response) override {
+    response->set_url("http://records/exec");
+    return Note("Exec", context, *request);
+  }
+  grpc::Status Attach(grpc::ServerContext* context, const v1::AttachRequest* request,
+                      v1::AttachResponse* response) override {
+    response->set_url("http://records/attach");
+    return Note("Attach", context, *request);
+  }
+  // Without the URL that it owes.
+  grpc::Status PortForward(grpc::ServerContext* context, const v1::PortForwardRequest* request,
+                           v1::PortForwardResponse*) override {
+    return Note("PortForward", context, *request);
+  }
+
   grpc::Status ExecSync(grpc::ServerContext* context, const v1::ExecSyncRequest* request,
                         v1::ExecSyncResponse* response) override {
     return state_.Serve("ExecSync", context, [&] {
@@ -327,6 +369,13 @@ class CriServer::Runtime final : public v1::RuntimeService::Service {
       status.set_finished_at(status.started_at() + 1);
     }
     status.set_state(v1::ContainerState::CONTAINER_EXITED);
+  }
+  template <class Request>
+  grpc::Status Note(const char* method, grpc::ServerContext* context, const Request& request) {
+    return state_.Serve(method, context, [&] {
+      state_.requests[method] = request.ShortDebugString();
+      return grpc::Status::OK;
+    });
   }
   template <class Act>
   grpc::Status Change(const char* method, grpc::ServerContext* context, const std::string& id,
@@ -428,6 +477,11 @@ void CriServer::SetFaults(std::function<Fault(const std::string&)> faults) {
 int CriServer::calls(const std::string& method) const {
   const std::lock_guard lock(state_->mutex);
   return state_->calls[method];
+}
+
+std::string CriServer::last(const std::string& method) const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->requests[method];
 }
 
 size_t CriServer::sandboxes() const {

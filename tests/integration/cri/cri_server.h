@@ -39,6 +39,8 @@ class CriServer final {
   // Asked for every call, under the mutex, with the method's name: "CreateContainer".
   void SetFaults(std::function<Fault(const std::string&)> faults);
   int calls(const std::string& method) const;
+  // The last request of those that have no record to show for it, as protobuf prints it.
+  std::string last(const std::string& method) const;
 
   // What it has; the ids are "s1", "c2" and so on.
   size_t sandboxes() const;

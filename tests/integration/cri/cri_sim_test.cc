@@ -4,15 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <memory>
-#include <set>
+#include <cstdlib>
+#include <iterator>
 #include <string>
 #include <vector>
 
-#include "bench/cri_sim/host.h"
-#include "cri/event_stream.h"
-#include "tests/integration/cri/cri_fixture.h"
+#include "tests/integration/cri/cri_sim_fixture.h"
+#include "tests/integration/resources.h"
 
 namespace denselet::cri {
 namespace {
@@ -20,94 +18,6 @@ namespace {
 using sync::EventStreamState;
 using testing::HasSubstr;
 
-struct Listener final : sync::RuntimeEventsUser {
-  std::set<std::string> hints;
-  int lost = 0;
-  EventStreamState state = EventStreamState::kConnecting;
-  void OnPodHint(const sync::PodHint& hint) override { hints.insert(hint.pod.value()); }
-  void OnHintsLost() override { ++lost; }
-  void OnStreamState(EventStreamState now) override { state = now; }
-};
-
-size_t Count(const std::string& text, const std::string& part) {
-  size_t count = 0;
-  for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
-
-class CriSimTest : public CriTest {
- protected:
-  ~CriSimTest() override {
-    stream_.reset();
-    if (hints_ != nullptr) hints_->Close();
-    hints_.reset();
-    cri_.reset();
-    host_.reset();  // before the connection: calls that hang end
-  }
-
-  void StartBoth(Duration request_timeout = Minutes(2)) {
-    server_.reset();
-    cri_sim::HostOptions options;
-    options.socket = folder_ + "/s";
-    options.control_socket = folder_ + "/c";
-    options.identity.image_folder = folder_;
-    options.print_violations = false;
-    options.message_bytes_max = 64 << 20;  // more than a client takes
-    options.settings.images_present = true;
-    auto started = cri_sim::Host::Start(std::move(options));
-    ASSERT_TRUE(started) << started.error().message();
-    host_ = *std::move(started);
-    Connect(request_timeout);
-  }
-  void Set(const std::string& settings) {
-    EXPECT_THAT(host_->Run(R"({"do":"set","settings":)" + settings + "}"),
-                HasSubstr("\"ok\":true"));
-  }
-  void StartStream() {
-    hints_ = PodHints::Make(shard_, listener_, cri_->metrics());
-    stream_ = std::make_unique<EventStream>(shard_, cri_->runtime_client(), runtime(), random_,
-                                            log(), cri_->metrics(),
-                                            std::vector<std::shared_ptr<PodHints>>{hints_});
-    stream_->Start();
-  }
-  sync::SandboxSpec Sandbox(const std::string& pod, uint32_t attempt) {
-    sync::SandboxSpec spec = SandboxOf(pod, attempt);
-    spec.log_directory = folder_ + "/" + pod;
-    return spec;
-  }
-  sync::ContainerSpec Container(const std::string& pod, const std::string& name, uint32_t attempt) {
-    sync::ContainerSpec spec = ContainerOf(pod, name, attempt);
-    spec.image = "busybox";
-    spec.log_path = name + "/" + std::to_string(attempt) + ".log";
-    return spec;
-  }
-  // What we list, read and what is there are the same.
-  void ExpectAgreement() {
-    const auto list = List();
-    ASSERT_TRUE(list) << list.error().message();
-    const std::string pods = host_->Run(R"({"do":"pods"})");
-    size_t containers = 0, sandboxes = 0;
-    for (const sync::ListedPod& listed : list->pods) {
-      const auto read = Read(listed.pod.uid.value());
-      ASSERT_TRUE(read) << read.error().message();
-      ASSERT_EQ(read->containers.size(), listed.containers.size());
-      for (size_t i = 0; i < listed.containers.size(); ++i) {
-        EXPECT_EQ(read->containers[i].id, listed.containers[i].id);
-        EXPECT_EQ(read->containers[i].state, listed.containers[i].state);
-        EXPECT_THAT(pods, HasSubstr(listed.containers[i].id.value()));
-      }
-      sandboxes += listed.sandboxes.size();
-      containers += listed.containers.size();
-    }
-    EXPECT_EQ(Count(pods, "\"exitCode\""), containers);
-    EXPECT_EQ(Count(pods, "\"healthy\""), sandboxes);
-  }
-
-  std::unique_ptr<cri_sim::Host> host_;
-  Listener listener_;
-  std::shared_ptr<PodHints> hints_;
-  std::unique_ptr<EventStream> stream_;
-};
 INSTANTIATE_LOOP_TEST(CriSimTest);
 
 TEST_P(CriSimTest, APodsLifeBreaksNoRuleOfTheProtocol) {
@@ -143,29 +53,61 @@ TEST_P(CriSimTest, AThousandPodsAreTheSameInAnyOrderAndInAnyParts) {
   EXPECT_TRUE(streamed->pods == plain->pods);
 }
 
-TEST_P(CriSimTest, AnyFaultsLeaveBothSidesAgreeing) {
-  StartBoth(Milliseconds(200));
-  Set(R"({"methods":{"*":{"latency":"uniform 0ms 3ms",
-          "error":{"code":"UNAVAILABLE","message":"no","probability":0.1,"side":"after"},
-          "hang":{"probability":0.05,"side":"before"}}},"randomOrder":true})");
-  SeededRandom choices(31);
+// What a thousand pods of two containers take of the agent, as they are listed and as they are
+// read.
+TEST_P(CriSimTest, AThousandPodsFitIntoAFewMegabytes) {
+  StartBoth();
+  EXPECT_THAT(host_->Run(R"({"do":"populate","pods":1000,"containers":2})"),
+              HasSubstr("\"ok\":true"));
+  ASSERT_TRUE(List());  // what client and server keep of a first call
+  const auto in_use = [] { return static_cast<int64_t>(reactor::BytesInUse()); };
+  const int64_t before = in_use();
+  const auto list = List();
+  ASSERT_TRUE(list) << list.error().message();
+  ASSERT_EQ(list->pods.size(), 1000u);
+  const int64_t listed = in_use();
+  std::vector<sync::ObservedPod> pods;
+  for (size_t i = 0; i < 250; ++i) {  // a quarter: each is a look through all in the runtime
+    auto read = Read(list->pods[i].pod.uid.value());
+    ASSERT_TRUE(read) << read.error().message();
+    pods.push_back(*std::move(read));
+  }
+  const int64_t read = in_use();
+  if (before == 0) GTEST_SKIP() << "malloc does not count under a sanitizer";
+  EXPECT_LT(listed - before, 2 << 20);
+  EXPECT_LT(4 * (read - listed), 4 << 20);
+}
+
+// One story of calls, and faults of every kind that the simulated runtime has.
+class CriSimFaultsTest : public CriSimTest {
+ protected:
   struct Made {
     std::string pod;
     SandboxId id;
   };
-  std::vector<Made> sandboxes = {{"p0", SandboxId("none")}};
-  std::vector<ContainerId> containers = {ContainerId("none")};
-  for (uint32_t i = 0; i < 100; ++i) {
+
+  // Which code, on which side of the effect; the same for hanging.
+  void SetFaults(SeededRandom& random) {
+    static constexpr const char* kCodes[] = {"UNAVAILABLE",        "UNKNOWN", "INTERNAL",
+                                             "RESOURCE_EXHAUSTED", "ABORTED", "DEADLINE_EXCEEDED",
+                                             "FAILED_PRECONDITION"};
+    const auto side = [&random] { return random.Below(2) == 0 ? "before" : "after"; };
+    Set(std::string(R"({"methods":{"*":{"latency":"uniform 0ms 3ms","error":{"code":")") +
+        kCodes[random.Below(std::size(kCodes))] + R"(","message":"no","probability":0.1,"side":")" +
+        side() + R"("},"hang":{"probability":0.03,"side":")" + side() +
+        R"("}}},"randomOrder":true})");
+  }
+  void Step(SeededRandom& choices, uint32_t step) {
     const std::string pod = "p" + std::to_string(choices.Below(4));
-    const auto& [owner, sandbox] = sandboxes[choices.Below(sandboxes.size())];
-    const ContainerId container = containers[choices.Below(containers.size())];
-    switch (choices.Below(6)) {
+    const auto [owner, sandbox] = sandboxes_[choices.Below(sandboxes_.size())];
+    const ContainerId container = containers_[choices.Below(containers_.size())];
+    switch (choices.Below(8)) {
       case 0:
-        if (auto made = Run(Sandbox(pod, i))) sandboxes.push_back({pod, *made});
+        if (auto made = Run(Sandbox(pod, step))) sandboxes_.push_back({pod, *made});
         break;
       case 1:
-        if (auto made = Create(sandbox, Container(owner, "app", i), Sandbox(owner, 0))) {
-          containers.push_back(*made);
+        if (auto made = Create(sandbox, Container(owner, "app", step), Sandbox(owner, 0))) {
+          containers_.push_back(*made);
         }
         break;
       case 2:
@@ -175,24 +117,50 @@ TEST_P(CriSimTest, AnyFaultsLeaveBothSidesAgreeing) {
         (void)Wait<Unit>([&](auto done) { runtime().StopSandbox({}, sandbox, std::move(done)); });
         break;
       case 4:
-        if (choices.Below(10) == 0) {
-          EXPECT_THAT(host_->Run(R"({"do":"crash","downtime":"20ms","keepState":true})"),
-                      HasSubstr("\"ok\":true"));
-        }
+        if (choices.Below(10) != 0) break;
+        EXPECT_THAT(host_->Run(R"({"do":"crash","downtime":"20ms","keepState":true})"),
+                    HasSubstr("\"ok\":true"));
+        break;
+      case 5:
+        (void)Wait<Unit>(
+            [&](auto done) { runtime().RemoveContainer({}, container, std::move(done)); });
+        break;
+      case 6:
+        (void)Wait<Unit>(
+            [&](auto done) { runtime().StopContainer({}, container, {}, std::move(done)); });
         break;
       default:
         (void)Read(pod);
     }
   }
-  Set(R"({"methods":{"*":{}}})");
-  host_->Run(R"({"do":"release"})");
-  // The breaker of a runtime that was away opens by itself.
-  ASSERT_TRUE(RunUntil([&] {
-    return static_cast<bool>(
-        Wait<sync::RuntimeVersion>([&](auto done) { runtime().Version({}, std::move(done)); }));
-  }));
-  ExpectAgreement();
-  EXPECT_EQ(cri_->under_way(), 0u);
+
+  std::vector<Made> sandboxes_ = {{"p0", SandboxId("none")}};
+  std::vector<ContainerId> containers_ = {ContainerId("none")};
+};
+INSTANTIATE_LOOP_TEST(CriSimFaultsTest);
+
+TEST_P(CriSimFaultsTest, AnyFaultsLeaveBothSidesAgreeing) {
+  StartBoth(Milliseconds(200));
+  const uint64_t seeds = std::getenv("DENSELET_LONG") == nullptr ? 4 : 40;
+  uint32_t step = 0;
+  for (uint64_t seed = 31; seed < 31 + seeds; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    SeededRandom choices(seed);
+    for (int round = 0; round < 3; ++round) {
+      SetFaults(choices);
+      for (int i = 0; i < 20; ++i) Step(choices, ++step);
+    }
+    Set(R"({"methods":{"*":{}}})");
+    host_->Run(R"({"do":"release"})");
+    // The breaker of a runtime that was away closes by itself.
+    ASSERT_TRUE(RunUntil([&] {
+      return static_cast<bool>(
+          Wait<sync::RuntimeVersion>([&](auto done) { runtime().Version({}, std::move(done)); }));
+    }));
+    ExpectAgreement();
+    EXPECT_EQ(cri_->under_way(), 0u);
+    ASSERT_FALSE(HasFailure());
+  }
 }
 
 TEST_P(CriSimTest, EventsAreBackAfterACrash) {
@@ -357,6 +325,20 @@ TEST_P(CriSimTest, StatisticsAndMetricsOfPodsAreTheSameInBothForms) {
   ASSERT_TRUE(descriptors);
   ASSERT_EQ(descriptors->size(), 2u);
   EXPECT_EQ((*descriptors)[0].label_keys.size(), 1u);
+}
+
+TEST_P(CriSimTest, StatisticsThatHangDoNotHoldUpTheList) {
+  StartBoth();
+  ASSERT_TRUE(Run(Sandbox("p1", 0)));
+  Set(R"({"methods":{"StreamContainerStats":{"hang":{"probability":1,"side":"before"}}}})");
+  for (int i = 0; i < 8; ++i) {
+    runtime().ListStats({}, std::nullopt, [](Result<std::vector<sync::ContainerStats>>) {});
+  }
+  const auto list = Wait<sync::RuntimeList>([&](auto done) {
+    runtime().ListAll(Context{}.WithTimeout(loop().Now(), Patiently(Seconds(5))), std::move(done));
+  });
+  ASSERT_TRUE(list) << list.error().message();
+  EXPECT_EQ(list->pods.size(), 1u);
 }
 
 // A list that does not fit into one message: in parts it does.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <thread>
 
@@ -42,6 +43,12 @@ class EventStreamTest : public CriTest {
   }
   [[nodiscard]] bool WaitForState(State state) {
     return RunUntil([&] { return listener_.last() == state && !listener_.states.empty(); });
+  }
+
+  int LinesWith(const std::string& text) const {
+    int count = 0;
+    for (const auto& line : sink_.lines()) count += line.text.find(text) != std::string::npos;
+    return count;
   }
 
   Listener listener_;
@@ -105,6 +112,57 @@ TEST_P(EventStreamTest, AStreamThatBreaksComesBack) {
   EXPECT_EQ(stream_->snapshot().established, 4u);
   server_->SendEvent("p1");
   ASSERT_TRUE(RunUntil([&] { return listener_.hints.contains("p1"); }));
+}
+
+// Each time could be the first: neither the pauses nor the log must take it for that.
+TEST_P(EventStreamTest, AStreamThatComesAndGoesIsTriedSlowlyAndToldNowAndThen) {
+  StartStream({.pause_min = Milliseconds(5), .pause_max = Milliseconds(80), .jitter = 0});
+  ASSERT_TRUE(WaitForState(State::kEstablished));
+  const TimePoint begun = clock_.Now();
+  for (uint64_t i = 1; i <= 8; ++i) {
+    server_->EndStreams({grpc::StatusCode::UNKNOWN, "broken"});
+    ASSERT_TRUE(RunUntil([&] { return stream_->snapshot().established == i + 1; }));
+  }
+  EXPECT_EQ(stream_->snapshot().failures, 8u);
+  EXPECT_GE(clock_.Now() - begun, Milliseconds(5 + 10 + 20 + 40 + 4 * 80));
+  EXPECT_LE(LinesWith("Lost the events"), 2);
+}
+
+TEST_P(EventStreamTest, AStreamThatHoldsStartsOver) {
+  StartStream({.pause_min = Milliseconds(1), .held_after = Milliseconds(20)});
+  ASSERT_TRUE(WaitForState(State::kEstablished));
+  server_->EndStreams({grpc::StatusCode::UNKNOWN, "broken"});
+  ASSERT_TRUE(RunUntil([&] { return stream_->snapshot().failures == 1; }));
+  ASSERT_TRUE(RunUntil([&] { return stream_->snapshot().established == 2; }));
+  ASSERT_TRUE(RunUntil([&] { return stream_->snapshot().failures == 0; }));
+  EXPECT_EQ(stream_->snapshot().stage, EventStream::Stage::kEstablished);
+  EXPECT_EQ(LinesWith("Lost the events"), 1);
+  EXPECT_EQ(LinesWith("Receiving events of the container runtime again"), 1);
+}
+
+// A thousand nodes whose runtimes restart together do not come back in step.
+TEST_P(EventStreamTest, PausesGrowToTheirMaximumAndAreSpread) {
+  server_.reset();
+  StartStream({.pause_min = Milliseconds(2), .pause_max = Milliseconds(16), .jitter = 0.5});
+  std::vector<Duration> pauses;
+  uint64_t attempt = 0;
+  ASSERT_TRUE(RunUntil([&] {
+    const EventStream::Snapshot now = stream_->snapshot();
+    if (now.stage == EventStream::Stage::kPausing && now.attempts != attempt) {
+      attempt = now.attempts;
+      pauses.push_back(now.retry_at - now.since);
+    }
+    return pauses.size() == 24;
+  }));
+  for (size_t i = 0; i < pauses.size(); ++i) {
+    const Duration least =
+        std::min<Duration>(Milliseconds(2) * (1 << std::min<size_t>(i, 3)), Milliseconds(16));
+    EXPECT_GE(pauses[i], least) << i;
+    EXPECT_LE(pauses[i], least + least / 2) << i;
+  }
+  const auto [shortest, longest] = std::minmax_element(pauses.begin() + 3, pauses.end());
+  EXPECT_GT(*longest - *shortest, Milliseconds(4)) << "of eight";
+  EXPECT_EQ(std::set<Duration>(pauses.begin() + 3, pauses.end()).size(), 21u);
 }
 
 TEST_P(EventStreamTest, ARuntimeThatIsRestartedIsFoundAgain) {

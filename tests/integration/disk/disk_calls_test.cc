@@ -17,6 +17,7 @@
 #include <gtest/gtest.h>
 
 #include "reactor/kernel_disk_calls.h"
+#include "reactor/shared_mount.h"
 #include "tests/integration/test_files.h"
 
 namespace denselet::reactor {
@@ -258,6 +259,43 @@ TEST_F(DiskCallsTest, ARacingContainerNeverGetsOutOfItsVolume) {
     RecordProperty("shown", shown);
     RecordProperty("refused", refused);
   });
+}
+
+TEST_F(DiskCallsTest, ADirectoryIsMadeASharedMountOnce) {
+  InOwnNamespace([&] {
+    Folder("root/pods/a");
+    Folder("copy");
+    fs::create_directory_symlink(At("root"), At("link"));
+    const Result<bool> made = MakeSharedMount(At("link"));
+    ASSERT_TRUE(made) << made.error().message();
+    EXPECT_TRUE(*made);
+    EXPECT_FALSE(*MakeSharedMount(At("root")));
+    // What is mounted in there is seen where it is mounted, too.
+    ASSERT_EQ(::mount(At("root").c_str(), At("copy").c_str(), nullptr, MS_BIND, nullptr), 0);
+    ASSERT_EQ(::mount("tmpfs", At("root/pods/a").c_str(), "tmpfs", 0, nullptr), 0);
+    Folder("root/pods/a/b");
+    EXPECT_TRUE(fs::exists(At("copy/pods/a/b")));
+  });
+}
+
+TEST_F(DiskCallsTest, OneThatIsNotThereIsNoSharedMount) {
+  EXPECT_EQ(MakeSharedMount(At("none")).error().code(), ErrorCode::kNotFound);
+}
+
+TEST(IsOnSharedMount, TheLastMountThatAPathIsOnCounts) {
+  const std::string root = "27 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n";
+  const std::string own =
+      "30 27 8:1 /k /var/lib/kubelet rw master:3 propagate_from:2 - ext4 x rw\n";
+  EXPECT_TRUE(IsOnSharedMount(root, "/var/lib/kubelet"));
+  EXPECT_FALSE(IsOnSharedMount(root + own, "/var/lib/kubelet"));
+  EXPECT_FALSE(IsOnSharedMount(root + own, "/var/lib/kubelet/pods"));
+  EXPECT_TRUE(IsOnSharedMount(root + own, "/var/lib/kubelet2"));
+  EXPECT_TRUE(IsOnSharedMount(own + "31 27 8:1 /k /var/lib/kubelet rw master:3 shared:9 - e x rw",
+                              "/var/lib/kubelet"));
+  EXPECT_TRUE(IsOnSharedMount("30 27 8:1 / /a\\040b rw shared:2 - ext4 x rw\n", "/a b/c"));
+  EXPECT_FALSE(IsOnSharedMount("", "/a"));
+  EXPECT_FALSE(IsOnSharedMount("nonsense\n", "/a"));
+  EXPECT_FALSE(IsOnSharedMount("30 27 8:1 / / rw - ext4 shared:1 rw\n", "/a"));
 }
 
 }  // namespace

@@ -132,6 +132,25 @@ TEST_P(RpcLimitsTest, TheBreakerOpensWhenNobodyIsThereAndClosesWhenSomebodyIs) {
   EXPECT_EQ(metrics_.Gauge(RpcMetric::kBreaker, "test").value(), 0);
 }
 
+// Its own words reach whoever asks, not ours that nobody is there.
+TEST_P(RpcLimitsTest, AServerThatSaysItIsUnavailableIsThere) {
+  Connect();
+  for (uint32_t i = 0; i < BreakerOptions{}.failures_to_open; ++i) (void)Ask(kRead, "answer 1");
+  ASSERT_EQ(endpoint_->breaker().state, BreakerState::kOpen);
+  StartServer();
+  endpoint_->TryConnectNow();
+  ASSERT_TRUE(RunUntil([&] {
+    const Ending ending = Ask(kRead, "fail:14:not now 1");
+    return ending.result->error().message().find("not now") != std::string::npos;
+  }));
+  EXPECT_EQ(endpoint_->breaker().state, BreakerState::kClosed);
+  for (int i = 0; i < 5; ++i) {
+    const Ending ending = Ask(kRead, "fail:14:not now 1");
+    EXPECT_NE(ending.result->error().message().find("not now"), std::string::npos) << i;
+  }
+  EXPECT_TRUE(Ask(kRead, "answer 2").ok());
+}
+
 TEST_P(RpcLimitsTest, AHungMethodDoesNotOpenTheBreaker) {
   StartBoth();
   for (int i = 0; i < 10; ++i) {

@@ -91,6 +91,23 @@ TEST_F(HostFactsTest, OfTheMachine) {
   EXPECT_THAT(facts->huge_pages, ElementsAre(HugePages{2048, 3}));
 }
 
+TEST_F(HostFactsTest, WhatIsThereTellsOfTheMachineToo) {
+  PutMachine();
+  Put("/sys/devices/system/cpu/possible", "0-10\n");
+  Put("/proc/self/cgroup", "0::/system.slice/kubelet.service\n");
+  EXPECT_FALSE(Machine()->swap_controller);
+  EXPECT_THAT(Machine()->thermal_throttle_paths, ElementsAre());
+  Put("/sys/fs/cgroup/system.slice/kubelet.service/memory.swap.max", "max\n");
+  for (const char* cpu : {"cpu2", "cpu10", "cpu11"}) {
+    Put("/sys/devices/system/cpu/" + std::string(cpu) + "/thermal_throttle/core_throttle_count",
+        "0\n");
+  }
+  EXPECT_TRUE(Machine()->swap_controller);
+  EXPECT_THAT(Machine()->thermal_throttle_paths,
+              ElementsAre("/sys/devices/system/cpu/cpu2/thermal_throttle",
+                          "/sys/devices/system/cpu/cpu10/thermal_throttle"));
+}
+
 TEST_F(HostFactsTest, AFileSystemThatDoesNotAnswerIsNotKnown) {
   PutMachine();
   calls_.space = Error(ErrorCode::kUnknownOutcome, "hangs");

@@ -201,6 +201,30 @@ TEST_F(LeaseTest, AServerThatDoesNotAnswerIsAskedAgainAtOnceWhenTheTimeIsUp) {
   }
 }
 
+TEST_F(LeaseTest, AServerThatAsksForTimeIsGivenIt) {
+  PutNode();
+  Start();
+  RunFor(Seconds(1));
+  api_.fate = [](const sync::ApiRequest&) { return Refuse(ErrorCode::kOverloaded); };
+  api_.seen.clear();
+  RunFor(Minutes(2));
+  const std::vector<TimePoint> updates = TimesOf(ApiVerb::kUpdate);
+  EXPECT_EQ(TimesOf(ApiVerb::kGet).size(), 0) << "what is known will do";
+  ASSERT_GE(updates.size(), 5);
+  EXPECT_LE(updates.size(), 2 * 60 / 7 + 8);
+  Duration pause = 2 * LeaseRenewer::kPauseMin;
+  for (size_t i = 1; i < updates.size(); ++i) {
+    EXPECT_GE(updates[i] - updates[i - 1], pause) << i;
+    pause = std::min(2 * pause, LeaseRenewer::kPauseMax);
+  }
+  EXPECT_EQ(api_.idle_drops, 0) << "connections that bring answers";
+  api_.fate = [](const sync::ApiRequest&) { return Serve(); };
+  const TimePoint back = now();
+  RunFor(Seconds(8));
+  EXPECT_GT(lease_.renewed_at(), back);
+  EXPECT_EQ(lease_.stage(), Stage::kResting);
+}
+
 TEST_F(LeaseTest, RefusedRenewalsDoNotSpin) {
   PutNode();
   Start();

@@ -209,5 +209,17 @@ TEST(NodeConfiguration, WhatIsWrongIsNamed) {
   }
 }
 
+TEST(PathsToLookFor, TheSwapControllerIsLookedForInOurOwnGroup) {
+  const auto of = [](const std::string& groups) {
+    return PathsToLookFor({{"/proc/self/cgroup", groups}}).swap_control;
+  };
+  EXPECT_EQ(of("0::/\n"), "/sys/fs/cgroup/memory.swap.max");
+  EXPECT_EQ(of("0::/a.slice/b\n"), "/sys/fs/cgroup/a.slice/b/memory.swap.max");
+  const std::string v1 = "/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes";
+  EXPECT_EQ(of("12:cpu,cpuacct:/x\n4:memory:/x\n0::/x\n"), v1);
+  EXPECT_EQ(of("0::/x\n4:memory:/x\n"), v1);
+  EXPECT_EQ(of(""), "");
+}
+
 }  // namespace
 }  // namespace denselet::node

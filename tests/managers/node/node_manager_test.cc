@@ -268,6 +268,39 @@ TEST_F(NodeManagerTest, WithoutRegisterNodeItWaitsForOthersToMakeIt) {
   EXPECT_EQ(Stored().metadata().labels().at("kubernetes.io/os"), "linux");
 }
 
+TEST_F(NodeManagerTest, AServerThatAsksForTimeIsAskedOnceAReport) {
+  inputs_.ready = true;
+  Start();
+  RunFor(Seconds(30));
+  api_.fate = [](const sync::ApiRequest& request) {
+    return request.resource.plural == "nodes" ? Refuse(ErrorCode::kOverloaded) : Serve();
+  };
+  facts_.SetScarce(PressureSignal::kMemoryAvailable, true);
+  api_.seen.clear();
+  RunFor(Minutes(1));
+  const size_t patches = Patches().size();
+  EXPECT_GE(patches, 4u);
+  EXPECT_LE(patches, 8u) << "of reports every ten seconds, and one at once for the change";
+  EXPECT_EQ(api_.Count(ApiVerb::kGet, "nodes"), 0);
+  api_.fate = [](const sync::ApiRequest&) { return Serve(); };
+  RunFor(Seconds(11));
+  EXPECT_TRUE(Condition("MemoryPressure").starts_with("True"));
+}
+
+// Where no plugin has registered since, the scheduler must not count on what one had.
+TEST_F(NodeManagerTest, DevicesOfAnEarlierAgentAreNotAdvertised) {
+  Node old;
+  old.mutable_metadata()->set_name("n1");
+  (*old.mutable_status()->mutable_capacity())["nvidia.com/gpu"].set_string("8");
+  (*old.mutable_status()->mutable_allocatable())["nvidia.com/gpu"].set_string("8");
+  api_.Put(old);
+  inputs_.inputs.devices.reset_extended = true;
+  Start();
+  RunFor(Seconds(30));
+  EXPECT_EQ(Stored().status().capacity().at("nvidia.com/gpu").string(), "0");
+  EXPECT_EQ(Stored().status().allocatable().at("nvidia.com/gpu").string(), "0");
+}
+
 TEST_F(NodeManagerTest, AnExistingNodeIsPutRightAndOthersLabelsStay) {
   Node old;
   old.mutable_metadata()->set_name("n1");

@@ -321,7 +321,7 @@ TEST_F(WholeNode, AtCreation) {
 
 TEST_F(WholeNode, ImagesBySizeAndFiveNamesEach) {
   config_.images_max = 2;
-  inputs_.images = {
+  inputs_.images = std::vector<ImageInput>{
       {.id = "a", .tags = {"a:1"}, .bytes = 5},
       {.id = "b", .digests = {"b@1", "b@2"}, .tags = {"1", "2", "3", "4"}, .bytes = 9},
       {.id = "c", .tags = {"c:1"}, .bytes = 5}};
@@ -329,6 +329,18 @@ TEST_F(WholeNode, ImagesBySizeAndFiveNamesEach) {
   ASSERT_EQ(node.status().images_size(), 2);
   EXPECT_THAT(node.status().images(0).names(), ElementsAre("b@1", "b@2", "1", "2", "3"));
   EXPECT_THAT(node.status().images(1).names(), ElementsAre("c:1"));
+}
+
+// The scheduler goes by what an earlier agent told, until the runtime has listed them.
+TEST_F(WholeNode, ImagesStayUntilTheyAreKnown) {
+  Node node = Initial();
+  node.mutable_status()->add_images()->add_names("earlier:1");
+  NodeNotes notes;
+  (void)UpdateNode(Parts(), node, memory_, notes);
+  ASSERT_EQ(node.status().images_size(), 1);
+  inputs_.images.emplace();
+  EXPECT_TRUE(UpdateNode(Parts(), node, memory_, notes));
+  EXPECT_EQ(node.status().images_size(), 0);
 }
 
 TEST_F(WholeNode, TheHeartbeatAloneIsNoChange) {

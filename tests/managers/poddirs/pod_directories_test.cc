@@ -11,6 +11,7 @@
 #include "kube/api/types.h"
 #include "managers/poddirs/mount_table.h"
 #include "managers/poddirs/pod_leftovers.h"
+#include "tests/fakes/scripted_runtime.h"
 #include "tests/sim/disk.h"
 #include "tests/sim/sim_file_system.h"
 #include "tests/sim/world.h"
@@ -66,7 +67,8 @@ class PodDirectoriesTest : public testing::Test {
   Status RemoveContainerLogs(const std::string& container, uint32_t attempt) {
     const sync::PodIdentity pod{.ref = {"n", "p"}, .uid = PodUid("u-1")};
     return Await<Unit>([&](auto done) {
-      directories_.RemoveContainerLogs({}, pod, container, attempt, std::move(done));
+      directories_.RemoveContainerLogs({}, pod, {container, attempt, ContainerId("id")},
+                                       std::move(done));
     });
   }
   void SetMounts(const std::vector<std::string>& points) {
@@ -292,7 +294,9 @@ TEST_F(PodDirectoriesTest, LogsOfOneInstanceGoWithTheirRotatedParts) {
 }
 
 TEST_F(PodDirectoriesTest, LeftoversAreFoundByDataAndByLogs) {
-  PodLeftoverFinder finder(files_, {.root_folder = "/agent", .logs_folder = "/logs"});
+  tests::ScriptedRuntime runtime(world_.loop(0));
+  PodLeftoverFinder finder(world_.loop(0), files_, runtime,
+                           {.root_folder = "/agent", .logs_folder = "/logs"});
   const auto find = [&] {
     return Await<std::vector<sync::PodIdentity>>(
         [&](auto done) { finder.Find({}, std::move(done)); });

@@ -85,7 +85,7 @@ class TerminationMessagesTest : public testing::Test {
   CapturingLogSink sink_;
   LogOutput output_{LogFormat{}, world_.clock(), verbosity_, sink_};
   tests::ScriptedRuntime runtime_{world_.loop(0)};
-  TerminationMessages messages_{world_.loop(0), files_, runtime_, Logger(output_), "/agent"};
+  TerminationMessages messages_{world_.loop(0), files_, runtime_, Logger(output_), {"/agent"}};
 };
 
 TEST_F(TerminationMessagesTest, AContainerGetsAFileOfItsOwnForAllToWrite) {

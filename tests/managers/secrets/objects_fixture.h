@@ -20,6 +20,11 @@
 
 namespace denselet::managers::tests {
 
+class SilentWatch final : public sync::ListWatch {
+  const std::string& resource_version() const override { return none_; }
+  const std::string none_;
+};
+
 class CountingApi final : public sync::ApiServer {
  public:
   explicit CountingApi(sync::ApiServer& server) : server_(server) {}
@@ -33,11 +38,14 @@ class CountingApi final : public sync::ApiServer {
                                           sync::ListWatchUser& user) override {
     followed.push_back(std::string(spec.resource.plural) + " " + spec.ns + " " +
                        spec.field_selector);
+    // There is no stream left for it.
+    if (watches_wait) return std::make_unique<SilentWatch>();
     return server_.Follow(std::move(spec), user);
   }
 
   std::vector<sync::ApiRequest> requests;
   std::vector<std::string> followed;
+  bool watches_wait = false;
 
  private:
   sync::ApiServer& server_;

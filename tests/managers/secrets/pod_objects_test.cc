@@ -182,6 +182,33 @@ TEST_F(ObjectsTest, CacheAsksNoMoreOftenThanItsTimeAllows) {
   EXPECT_TRUE(api_.followed.empty());
 }
 
+TEST_F(ObjectsTest, HowLongCacheCountsIsTheNodesToSay) {
+  PodObjectsOptions options;
+  options.objects.detection = ChangeDetection::kCache;
+  Make(options);
+  Join();
+  PutMap(ApiVerb::kCreate, "settings", "1");
+  fronts_[1]->Follow(Pod("a", Volume("settings")));
+  home_->objects().SetTtl(Duration::zero());
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), "1");
+  PutMap(ApiVerb::kUpdate, "settings", "2");
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), "2") << "nothing is kept";
+  home_->objects().SetTtl(Minutes(10));
+  Run(Minutes(5));
+  const size_t asked = api_.requests.size();
+  PutMap(ApiVerb::kUpdate, "settings", "3");
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), "2");
+  Run(Minutes(2));
+  EXPECT_EQ(api_.requests.size(), asked) << "nobody looks before its time";
+  Run(Minutes(10));
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), "3");
+  home_->objects().SetTtl(std::nullopt);
+  Run(Minutes(2));
+  PutMap(ApiVerb::kUpdate, "settings", "4");
+  Run(Minutes(2));
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), "4");
+}
+
 TEST_F(ObjectsTest, GetAsksEveryTime) {
   PodObjectsOptions options;
   options.objects.detection = ChangeDetection::kGet;
@@ -194,6 +221,45 @@ TEST_F(ObjectsTest, GetAsksEveryTime) {
   EXPECT_EQ(FetchNow(1, MapKey("settings")), "2");
   EXPECT_EQ(api_.requests.size(), 2u);
   EXPECT_TRUE(api_.followed.empty());
+}
+
+TEST_F(ObjectsTest, AnOlderOneServesWhenTheCacheCannotAsk) {
+  PodObjectsOptions options;
+  options.objects.detection = ChangeDetection::kCache;
+  Make(options);
+  Join();
+  PutMap(ApiVerb::kCreate, "settings", "1");
+  fronts_[1]->Follow(Pod("a", EnvFrom("settings")));
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), "1");
+  Run(Minutes(2));
+  server_.Crash();
+  EXPECT_EQ(FetchNow(1, MapKey("settings"), Seconds(40)), "1");
+  PutMap(ApiVerb::kUpdate, "settings", "2");
+  server_.Start();
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), "2") << "a look that failed has shown nothing";
+}
+
+// More objects than the connections have streams.
+TEST_F(ObjectsTest, OneWhoseWatchHasNoPlaceIsAskedFor) {
+  Make();
+  Join();
+  api_.watches_wait = true;
+  PutMap(ApiVerb::kCreate, "settings", "1");
+  fronts_[1]->Follow(Pod("a", Volume("settings")));
+  const auto asked = Fetch(1, MapKey("settings"));
+  Run(Seconds(4));
+  EXPECT_EQ(asked->text, "nothing") << "the watch may come";
+  Run(Seconds(2));
+  EXPECT_EQ(asked->text, "1");
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), "1");
+  EXPECT_EQ(api_.requests.size(), 1u) << "what was seen is true for a while";
+  listeners_[1].told.clear();
+  PutMap(ApiVerb::kUpdate, "settings", "2");
+  Run(Minutes(3));
+  EXPECT_EQ(listeners_[1].told, (Lines{"a settings"}));
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), "2");
+  EXPECT_LE(api_.requests.size(), 5u);
+  EXPECT_EQ(FetchNow(1, MapKey("none"), Seconds(20)), R"(configmap "none" not found)");
 }
 
 TEST_F(ObjectsTest, ChangesSurviveBreaksOfTheWatch) {

@@ -157,5 +157,44 @@ TEST_F(TokensTest, AnAccountThatDoesNotExistIsTold) {
             std::string::npos);
 }
 
+// Asked every second, as by pods that are tried again and again.
+TEST_F(TokensTest, AServerThatRefusesIsNotAskedAgainAndAgain) {
+  sync::TokenWish wish = Wish("a");
+  wish.service_account = "nobody";
+  const auto ask_for = [&](int seconds) {
+    const auto text = std::make_shared<std::string>();
+    for (int i = 0; i < seconds; ++i) {
+      fronts_[1]->Token({}, wish, [text](Result<sync::ServiceToken> token) {
+        *text = token ? token->token : token.error().message();
+      });
+      Run(Seconds(1));
+    }
+    return *text;
+  };
+  EXPECT_NE(ask_for(1).find("service account space/nobody"), std::string::npos);
+  EXPECT_NE(ask_for(120).find("service account space/nobody"), std::string::npos);
+  EXPECT_LE(api_.requests.size(), 15u);
+  kube::core::ServiceAccount account;
+  account.mutable_metadata()->set_namespace_("space");
+  account.mutable_metadata()->set_name("nobody");
+  Serve(ApiVerb::kCreate, account, kube::kServiceAccounts);
+  EXPECT_EQ(ask_for(46), "token-1");
+}
+
+TEST_F(TokensTest, OneThatHasExpiredIsNotAskedForAgainAndAgain) {
+  EXPECT_EQ(Token(Wish("a")), "token-1");
+  kube::core::ServiceAccount account;
+  account.mutable_metadata()->set_namespace_("space");
+  account.mutable_metadata()->set_name("robot");
+  Serve(ApiVerb::kDelete, account, kube::kServiceAccounts);
+  Run(Minutes(59));
+  const size_t before = api_.requests.size();
+  for (int i = 0; i < 180; ++i) {
+    fronts_[1]->Token({}, Wish("a"), [](Result<sync::ServiceToken>) {});
+    Run(Seconds(1));
+  }
+  EXPECT_LE(api_.requests.size() - before, 20u);
+}
+
 }  // namespace
 }  // namespace denselet::managers::tests

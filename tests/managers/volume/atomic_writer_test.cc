@@ -84,8 +84,8 @@ TEST_F(AtomicWriterTest, AnUpdateReplacesAddsAndTakesAway) {
 }
 
 TEST_F(AtomicWriterTest, ADirectoryOfTheSameNameIsNotTaken) {
-  disk_.Put("/v/..2026_01_02_15_04_05.5/old", "x");
   ASSERT_TRUE(WriteContent(disk_, Write({{"a", {"1"}}}, 5)));
+  ASSERT_TRUE(WriteContent(disk_, Write({{"a", {"2"}}}, 5)));
   EXPECT_EQ(disk_.Tree(kVolume).at("/v/..data"), "-> ..2026_01_02_15_04_05.6");
   EXPECT_EQ(disk_.Tree(kVolume).size(), 5u);
 }
@@ -130,6 +130,58 @@ TEST_F(AtomicWriterTest, KilledAtAnyCallNobodySeesAHalf) {
     EXPECT_EQ(disk.Tree(kVolume).size(), 10u) << "killed after " << calls;
     ASSERT_LT(calls, 1000u);
   }
+}
+
+// One of its calls fails, and it is tried again and again with directories of other names:
+// what was there is seen on, and the tries leave nothing.
+TEST_F(AtomicWriterTest, AWriteThatFailsTakesItsOwnAway) {
+  const Payload old = {{"a", {"1"}}, {"b", {"1"}}};
+  const Payload next = {{"a", {"2"}}, {"c/d", {"2", 0600, 7}}};
+  for (const char* call :
+       {"write", "make directories", "change user", "link", "rename", "share tree"}) {
+    fakes::FakeDisk disk;
+    disk.PutFolder(kVolume);
+    ASSERT_TRUE(WriteContent(disk, Write(old, 1)));
+    const auto before = disk.Tree(kVolume);
+    bool failed = false;
+    disk.set_fault([&](const std::string& name, const std::string&) -> std::optional<Error> {
+      if (name != call) return std::nullopt;
+      failed = true;
+      return Error(ErrorCode::kIo, "no space left");
+    });
+    for (uint32_t i = 2; i < 20; ++i) {
+      ContentWrite write = Write(next, i);
+      if (std::string(call) == "share tree") write.fs_group = 9;
+      EXPECT_FALSE(WriteContent(disk, write));
+    }
+    EXPECT_TRUE(failed) << call;
+    EXPECT_EQ(disk.Tree(kVolume), before) << call;
+  }
+}
+
+TEST_F(AtomicWriterTest, WhatOthersLeftMakesPlaceFirst) {
+  disk_.Put("/v/..2026_01_02_15_04_04.7/a", "of a writer that was killed");
+  bool full = true;
+  disk_.set_fault([&](const std::string& call, const std::string& path) -> std::optional<Error> {
+    if (call == "remove tree" && path == "/v/..2026_01_02_15_04_04.7") full = false;
+    if (call == "write" && full) return Error(ErrorCode::kIo, "no space left");
+    return std::nullopt;
+  });
+  ASSERT_TRUE(WriteContent(disk_, Write({{"a", {"1"}}}, 5)));
+  EXPECT_EQ(Seen("a"), "1");
+  EXPECT_EQ(disk_.Tree(kVolume).size(), 5u);
+}
+
+TEST_F(AtomicWriterTest, OneThatCannotBeRemovedIsNotJoinedByOthers) {
+  ASSERT_TRUE(WriteContent(disk_, Write({{"a", {"1"}}}, 1)));
+  disk_.set_fault([](const std::string& call, const std::string&) -> std::optional<Error> {
+    if (call == "remove tree") return Error(ErrorCode::kUnavailable, "something is mounted there");
+    return std::nullopt;
+  });
+  for (uint32_t i = 2; i < 20; ++i) {
+    EXPECT_FALSE(WriteContent(disk_, Write({{"a", {std::to_string(i)}}}, i)));
+  }
+  EXPECT_LE(disk_.Tree(kVolume).size(), 7u);
 }
 
 }  // namespace

@@ -10,13 +10,14 @@ namespace {
 
 constexpr const char* kVolumes = R"("volumes":[{"name":"e","emptyDir":{}},
     {"name":"h","hostPath":{"path":"/srv"}},{"name":"m","configMap":{"name":"m"}},
-    {"name":"c","csi":{"driver":"d"}}])";
+    {"name":"c","csi":{"driver":"d"}},{"name":"i","image":{"reference":"example.org/data:1"}}])";
 
 Result<std::vector<PlannedMount>> Plan(const std::string& mounts, const sync::KeyValues& env = {},
                                        bool recursive = false) {
   const kube::core::Pod pod =
       PodFrom(R"({"containers":[{"name":"a","volumeMounts":[)" + mounts + "]}]," + kVolumes + "}");
-  return PlanMounts(pod, "a", env, {.root_folder = "/agent", .recursive_read_only = recursive});
+  return PlanMounts(pod, {.name = "a", .image_volumes = {{"i", "sha256:1"}}}, env,
+                    {.root_folder = "/agent", .recursive_read_only = recursive});
 }
 
 std::string FaultOf(const Result<std::vector<PlannedMount>>& plan) {
@@ -99,8 +100,48 @@ TEST(ContainerMounts, OfAnEphemeralContainerToo) {
       PodFrom(std::string(R"({"ephemeralContainers":[{"name":"d","volumeMounts":[
       {"name":"e","mountPath":"/e"}]}],)") +
               kVolumes + "}");
-  EXPECT_EQ(PlanMounts(pod, "d", {}, {.root_folder = "/agent"})->size(), 1u);
-  EXPECT_EQ(PlanMounts(pod, "none", {}, {}).error().code(), ErrorCode::kNotFound);
+  EXPECT_EQ(PlanMounts(pod, {.name = "d"}, {}, {.root_folder = "/agent"})->size(), 1u);
+  EXPECT_EQ(PlanMounts(pod, {.name = "none"}, {}, {}).error().code(), ErrorCode::kNotFound);
+}
+
+TEST(ContainerMounts, AnImageIsMountedByTheRuntime) {
+  const auto mounts = Plan(R"j({"name":"i","mountPath":"/i"},
+      {"name":"i","mountPath":"/part","subPathExpr":"of/$(WHO)"})j",
+                           {{"WHO", "me"}});
+  ASSERT_TRUE(mounts) << FaultOf(mounts);
+  const sync::MountSpec whole{.container_path = "/i",
+                              .read_only = true,
+                              .image = "sha256:1",
+                              .image_user_specified = "example.org/data:1"};
+  EXPECT_EQ(mounts->at(0).spec, whole);
+  sync::MountSpec part = whole;
+  part.container_path = "/part";
+  part.image_sub_path = "of/me";
+  EXPECT_EQ(mounts->at(1).spec, part);
+  EXPECT_FALSE(mounts->at(1).part) << "the runtime looks for it";
+  EXPECT_EQ(FaultOf(Plan(R"({"name":"i","mountPath":"/i","subPath":"../x"})")),
+            "unable to provision SubPath `../x`: must not contain '..'");
+  const kube::core::Pod pod = PodFrom(std::string(R"({"containers":[{"name":"a","volumeMounts":[
+      {"name":"i","mountPath":"/i"}]}],)") +
+                                      kVolumes + "}");
+  EXPECT_EQ(FaultOf(PlanMounts(pod, {.name = "a"}, {}, {})),
+            "the image of volume \"i\" was not asked for");
+}
+
+TEST(ContainerMounts, VolumesOfOursAreRelabelledWhereThereIsSelinux) {
+  const kube::core::Pod pod = PodFrom(std::string(R"({"containers":[{"name":"a","volumeMounts":[
+      {"name":"e","mountPath":"/e"},{"name":"m","mountPath":"/m"},{"name":"h","mountPath":"/h"},
+      {"name":"i","mountPath":"/i"}]}],)") +
+                                      kVolumes + "}");
+  const sync::ContainerWish wish{.name = "a", .image_volumes = {{"i", "sha256:1"}}};
+  const auto flags = [&](bool selinux) {
+    std::vector<bool> relabelled;
+    const auto mounts = PlanMounts(pod, wish, {}, {.root_folder = "/agent", .selinux = selinux});
+    for (const PlannedMount& mount : *mounts) relabelled.push_back(mount.spec.selinux_relabel);
+    return relabelled;
+  };
+  EXPECT_EQ(flags(true), (std::vector<bool>{true, true, false, false}));
+  EXPECT_EQ(flags(false), (std::vector<bool>{false, false, false, false}));
 }
 
 }  // namespace

@@ -32,6 +32,8 @@ class ObjectsForTests final : public sync::PodObjects {
     }
   }
   void set_unavailable(bool unavailable) { unavailable_ = unavailable; }
+  // The service account is gone.
+  void set_tokens_refused(bool refused) { tokens_refused_ = refused; }
   // Answers of fetches wait until then.
   void Hold() { held_ = true; }
   void Release() {
@@ -71,9 +73,20 @@ class ObjectsForTests final : public sync::PodObjects {
     ++tokens_asked_;
     Later([this, done = std::move(done)]() mutable {
       if (unavailable_) return done(Error(ErrorCode::kUnavailable, "no answer"));
+      if (tokens_refused_) return done(Error(ErrorCode::kNotFound, "no such account"));
       done(sync::ServiceToken{.token = token_,
                               .expires = loop_.WallNow() + token_lasts_,
                               .refresh_at = loop_.WallNow() + token_lasts_ * 8 / 10});
+    });
+  }
+  // All of them have the same.
+  void TrustAnchors(const Context&, const sync::TrustWish& wish,
+                    reactor::Done<sync::ObjectBytes> done) override {
+    Later([this, wish, done = std::move(done)]() mutable {
+      const auto found = objects_.find({.kind = sync::ObjectKind::kTrustBundles});
+      if (found != objects_.end() && found->second != nullptr) return done(found->second);
+      if (wish.optional) return done(std::make_shared<const std::string>());
+      done(Error(ErrorCode::kNotFound, "no such bundle"));
     });
   }
 
@@ -94,6 +107,7 @@ class ObjectsForTests final : public sync::PodObjects {
   std::map<sync::ObjectKey, sync::ObjectBytes> objects_;
   std::set<PodUid> followed_;
   bool unavailable_ = false;
+  bool tokens_refused_ = false;
   bool held_ = false;
   std::vector<reactor::Task> waiting_;
   std::string token_ = "token";

@@ -30,6 +30,11 @@ SourceAnswers Answers() {
   };
   answers.tokens.emplace(token("", 3607), sync::ServiceToken{.token = "t1"});
   answers.tokens.emplace(token("vault", 3600), sync::ServiceToken{.token = "t2"});
+  const auto text = [](const char* pem) { return std::make_shared<const std::string>(pem); };
+  answers.trusts.emplace(sync::TrustWish{.name = "ca"}, text("one"));
+  answers.trusts.emplace(sync::TrustWish{.signer = "example.com/s", .selector = ""}, text("two"));
+  answers.trusts.emplace(sync::TrustWish{.name = "none"},
+                         Error(ErrorCode::kNotFound, "while getting ClusterTrustBundle: gone"));
   return answers;
 }
 
@@ -39,7 +44,7 @@ std::string Show(const Result<Payload>& payload) {
   for (const auto& [path, file] : *payload) {
     char mode[8];
     std::snprintf(mode, sizeof mode, "%04o", file.mode);
-    text += (text.empty() ? "" : " ") + path + "=" + file.data + ":" + mode;
+    text += (text.empty() ? "" : " ") + path + "=" + std::string(file.data.view()) + ":" + mode;
     if (file.uid) text += ":" + std::to_string(*file.uid);
   }
   return text;
@@ -50,7 +55,8 @@ std::string Of(const std::string& source, const std::string& more = "") {
       PodFrom(R"({"serviceAccountName":"sa","volumes":[{"name":"v",)" + source + "}]" + more + "}",
               "u-1", R"("labels":{"app":"web"})");
   const kube::NodeAllocatable node = {{"memory", kube::Quantity::FromUnits(64)}};
-  return Show(PayloadOf(pod, pod.spec().volumes(0), Answers(), node));
+  PayloadBudget budget;
+  return Show(PayloadOf(pod, pod.spec().volumes(0), Answers(), node, budget));
 }
 
 TEST(Payload, ConfigMapsAndSecretsAreTheirKeysOrTheItems) {
@@ -125,7 +131,19 @@ TEST(Payload, AllFaultsOfAProjectedVolumeAreTold) {
             "! [configmap \"none\" not found, secret \"none\" not found]");
   EXPECT_EQ(Of(R"("projected":{"defaultMode":420,"sources":[
       {"clusterTrustBundle":{"path":"x"}}]})"),
-            "! ClusterTrustBundle projection is not supported yet");
+            "! ClusterTrustBundle projection requires either name or signerName to be set");
+}
+
+TEST(Payload, TrustBundlesAreFilesOfTheirOwners) {
+  const std::string source = R"("projected":{"defaultMode":420,"sources":[
+      {"clusterTrustBundle":{"name":"ca","path":"ca.pem"}},
+      {"clusterTrustBundle":{"signerName":"example.com/s","labelSelector":{},"path":"d/s.pem"}}]})";
+  EXPECT_EQ(Of(source), "ca.pem=one:0644 d/s.pem=two:0644");
+  EXPECT_EQ(Of(source, R"(,"containers":[{"name":"c","securityContext":{"runAsUser":7}}])"),
+            "ca.pem=one:0600:7 d/s.pem=two:0600:7");
+  EXPECT_EQ(Of(R"("projected":{"defaultMode":420,"sources":[
+      {"clusterTrustBundle":{"name":"none","path":"x"}}]})"),
+            "! while getting ClusterTrustBundle: gone");
 }
 
 TEST(Payload, WishesAreWhatHasToBeAskedFor) {
@@ -153,7 +171,82 @@ TEST(CheckPayloadPath, RefusesWhatUpstreamRefuses) {
             "invalid path: filenames must be less than or equal to 255 characters");
   EXPECT_EQ(fault(std::string(5000, 'x')),
             "invalid path: must be less than or equal to 4096 characters");
+  std::string deep = "x";
+  for (int i = 1; i < 128; ++i) deep += "/x";
+  EXPECT_EQ(fault(deep), "");
+  EXPECT_EQ(fault(deep + "/x"), "invalid path: must not have more than 128 parts");
   EXPECT_EQ(fault("./."), "invalid path: \"./.\"");
+}
+
+// "x0".."xN", all with the same key of the configMap.
+std::string Items(size_t count, const std::string& key) {
+  std::string items;
+  for (size_t i = 0; i < count; ++i) {
+    items += std::string(i == 0 ? "" : ",") + R"({"key":")" + key + R"(","path":"x)" +
+             std::to_string(i) + "\"}";
+  }
+  return items;
+}
+
+TEST(Payload, AKeyThatIsNamedOftenIsInMemoryOnce) {
+  const std::string large(1 << 20, 'x');
+  SourceAnswers answers;
+  const auto object = BytesOf<ConfigMap>(R"({"data":{"big":")" + large + R"("}})");
+  answers.objects.emplace(ConfigMapKey("m"), object);
+  const auto of = [&](size_t items, PayloadBudget& budget) {
+    const kube::core::Pod pod =
+        PodFrom(R"({"volumes":[{"name":"v","configMap":{"name":"m","defaultMode":420,"items":[)" +
+                Items(items, "big") + "]}}]}");
+    return PayloadOf(pod, pod.spec().volumes(0), answers, {}, budget);
+  };
+  PayloadBudget budget;
+  const Result<Payload> payload = of(500, budget);
+  ASSERT_TRUE(payload) << payload.error().message();
+  ASSERT_EQ(payload->size(), 500u);
+  for (const auto& [path, file] : *payload) {
+    ASSERT_EQ(file.data.view(), large);
+    ASSERT_GE(file.data.view().data(), object->data());
+    ASSERT_LE(file.data.view().data() + large.size(), object->data() + object->size());
+  }
+  // What one volume took another of the pod does not have.
+  EXPECT_EQ(Show(of(20, budget)), "! the files of the pod's volumes are too large");
+  PayloadBudget few{.files = 3};
+  EXPECT_EQ(Show(of(4, few)), "! the pod's volumes have too many files");
+}
+
+TEST(Payload, AFieldThatIsNamedOftenDoesNotFillTheMemory) {
+  const kube::core::Pod pod = PodFrom(
+      R"({"volumes":[{"name":"v","downwardAPI":{"defaultMode":420,"items":[
+      {"path":"a","fieldRef":{"fieldPath":"metadata.name"}},
+      {"path":"b","fieldRef":{"fieldPath":"metadata.uid"}}]}}]})",
+      "0123456789");
+  PayloadBudget enough{.copied_bytes = 11};
+  EXPECT_EQ(Show(PayloadOf(pod, pod.spec().volumes(0), {}, {}, enough)),
+            "a=p:0644 b=0123456789:0644");
+  PayloadBudget less{.copied_bytes = 10};
+  EXPECT_EQ(Show(PayloadOf(pod, pod.spec().volumes(0), {}, {}, less)),
+            "! fields and tokens in the pod's volumes are too large");
+}
+
+TEST(Payload, WhatIsNoObjectIsAFault) {
+  const kube::core::Pod pod =
+      PodFrom(R"({"volumes":[{"name":"v","configMap":{"name":"m","defaultMode":420}}]})");
+  for (const std::string bytes : {"\x12\x05\x0a", "\x12\x02\x08\x01", "\x10\x01", "\x12"}) {
+    SourceAnswers answers;
+    answers.objects.emplace(ConfigMapKey("m"), std::make_shared<const std::string>(bytes));
+    PayloadBudget budget;
+    EXPECT_EQ(Show(PayloadOf(pod, pod.spec().volumes(0), answers, {}, budget)),
+              "! not a configMap");
+  }
+}
+
+TEST(Payload, AFileIsNoDirectoryOfAnother) {
+  EXPECT_EQ(Of(R"("configMap":{"name":"m","defaultMode":420,"items":[
+      {"key":"a","path":"x/y/z"},{"key":"b","path":"x/./y"},{"key":"a","path":"x/y-1"}]})"),
+            "! invalid path: \"x/y\" is a file and cannot be the directory of \"x/y/z\"");
+  EXPECT_EQ(Of(R"("secret":{"secretName":"s","defaultMode":420,"items":[
+      {"key":"k","path":"a"},{"key":"k","path":"a.b"},{"key":"k","path":"ab/c"}]})"),
+            "a=secret:0644 a.b=secret:0644 ab/c=secret:0644");
 }
 
 TEST(Payload, AnItemCannotTakeTheWritersOwnNames) {

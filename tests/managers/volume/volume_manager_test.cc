@@ -7,6 +7,7 @@
 
 #include "tests/fakes/capturing_log_sink.h"
 #include "tests/fakes/fake_disk.h"
+#include "tests/managers/volume/counting_loop.h"
 #include "tests/managers/volume/objects_for_tests.h"
 #include "tests/managers/volume/pods_for_tests.h"
 #include "tests/sim/sim_disk_jobs.h"
@@ -199,9 +200,21 @@ TEST_F(VolumeManagerTest, AChangedObjectIsSeenInTheVolumeAndAnotherPodsObjectIsN
 TEST_F(VolumeManagerTest, ManyChangesAtOnceAreFewJobs) {
   ASSERT_TRUE(Mount(RefFrom(kMap)));
   for (int i = 0; i < 50; ++i) objects_.Set(ConfigMapKey("m"), Map(std::to_string(i)));
-  RunFor(Seconds(1));
+  RunFor(Seconds(2));
   EXPECT_EQ(disk_.Content(FileOf("configmap", "conf/k")), "49");
   EXPECT_LE(jobs_.jobs_run(), 3u);
+}
+
+TEST_F(VolumeManagerTest, AnObjectThatIsWrittenAllTheTimeIsSeenNowAndThen) {
+  ASSERT_TRUE(Mount(RefFrom(kMap)));
+  for (int i = 1; i <= 100; ++i) {
+    objects_.Set(ConfigMapKey("m"), Map(std::to_string(i)));
+    RunFor(Milliseconds(100));
+  }
+  RunFor(Seconds(2));
+  EXPECT_EQ(disk_.Content(FileOf("configmap", "conf/k")), "100");
+  EXPECT_LE(jobs_.jobs_run(), 15u);
+  EXPECT_GE(jobs_.jobs_run(), 9u);
 }
 
 TEST_F(VolumeManagerTest, AnObjectThatChangesWhileItIsMountedIsNotMissed) {
@@ -285,6 +298,57 @@ TEST_F(VolumeManagerTest, ATokenIsRenewedWhenItIsDueAndNotBefore) {
   RunFor(Hours(1));
   EXPECT_EQ(disk_.Content(FileOf("projected", "t/token")), "third");
   EXPECT_LE(objects_.tokens_asked(), 4u);
+}
+
+// The machine was suspended, or somebody has set its clock.
+TEST_F(VolumeManagerTest, ATokenThatIsDueByAStepOfTheClockIsRenewedSoon) {
+  objects_.set_token("first", Hours(20));
+  ASSERT_TRUE(Mount(RefFrom(kToken)));
+  objects_.set_token("second", Hours(20));
+  RunFor(Minutes(3));
+  EXPECT_EQ(objects_.tokens_asked(), 1u);
+  world_.clock().JumpWall(Hours(21));
+  RunFor(Minutes(2));
+  EXPECT_EQ(disk_.Content(FileOf("projected", "t/token")), "second");
+  // Back again: what has been renewed is not due for long, and that is no fault.
+  world_.clock().JumpWall(-Hours(21));
+  RunFor(Minutes(2));
+  EXPECT_EQ(objects_.tokens_asked(), 2u);
+}
+
+TEST_F(VolumeManagerTest, ATokenThatCannotBeRenewedIsAskedForWithPauses) {
+  objects_.set_token("first", Hours(1));
+  ASSERT_TRUE(Mount(RefFrom(kToken)));
+  objects_.set_tokens_refused(true);
+  RunFor(Minutes(45));
+  EXPECT_EQ(objects_.tokens_asked(), 1u);
+  RunFor(Minutes(33));
+  EXPECT_GE(objects_.tokens_asked(), 20u);
+  EXPECT_LE(objects_.tokens_asked(), 40u);
+  objects_.set_tokens_refused(false);
+  objects_.set_token("second", Hours(1));
+  RunFor(Minutes(2));
+  EXPECT_EQ(disk_.Content(FileOf("projected", "t/token")), "second");
+}
+
+TEST_F(VolumeManagerTest, APodThatHasGoneLeavesNoTimer) {
+  CountingLoop loop(world_.loop(0));
+  VolumeManager manager(loop, world_.random(), jobs_, objects_, Logger(log_),
+                        {.node = {.root_folder = "/agent"}});
+  const auto come_and_go = [&](const char* spec, const std::string& uid) {
+    disk_.PutFolder("/agent/pods/" + uid);
+    const auto mounted = Await<sync::MountedVolumes>(
+        [&](auto done) { manager.Mount({}, RefFrom(spec, uid), std::move(done)); });
+    ASSERT_TRUE(FirstFault(mounted));
+    ASSERT_TRUE(Await<Unit>([&](auto done) { manager.Unmount({}, PodUid(uid), std::move(done)); }));
+  };
+  for (int i = 0; i < 10; ++i) {
+    come_and_go(kMap, "m-" + std::to_string(i));
+    come_and_go(kToken, "t-" + std::to_string(i));
+    come_and_go(R"({"containers":[{"name":"c"}]})", "n-" + std::to_string(i));
+  }
+  RunFor(Minutes(2));
+  EXPECT_EQ(loop.timers(), 0);
 }
 
 TEST_F(VolumeManagerTest, ANewLabelIsSeenAndAStatusCostsNothing) {
@@ -428,6 +492,41 @@ TEST_F(VolumeManagerTest, JobsBeyondTheBoundWaitInLine) {
   EXPECT_LE(jobs_.under_way(), 2u);
   RunFor(Seconds(5));
   EXPECT_EQ(mounted, 20);
+}
+
+// A server is gone that many pods have paths of.
+TEST_F(VolumeManagerTest, PathsOfHostsThatHangHoldUpNobodyElse) {
+  constexpr const char* kHost = R"({"volumes":[{"name":"h","hostPath":{"path":"/nfs",
+      "type":"Directory"}}],"containers":[{"name":"c","volumeMounts":[
+      {"name":"h","mountPath":"/h"}]}]})";
+  VolumeManager narrow(world_.loop(0), world_.random(), jobs_, objects_, Logger(log_),
+                       {.node = {.root_folder = "/agent"}, .jobs_max = 4});
+  jobs_.faults().hangs_with = "/h-";
+  int given_up = 0;
+  CancelSource cancel;
+  for (int i = 0; i < 10; ++i) {
+    Context context = For(Minutes(2));
+    if (i == 9) context.cancel = cancel.token();
+    narrow.Mount(
+        context, RefFrom(kHost, "h-" + std::to_string(i)),
+        [&given_up](const Result<sync::MountedVolumes>& answer) { given_up += answer ? 0 : 1; });
+  }
+  for (int i = 0; i < 10; ++i) {
+    const std::string uid = "n-" + std::to_string(i);
+    disk_.PutFolder("/agent/pods/" + uid);
+    const auto mounted = Await<sync::MountedVolumes>(
+        [&](auto done) { narrow.Mount({}, RefFrom(kMap, uid), std::move(done)); });
+    ASSERT_TRUE(FirstFault(mounted));
+    ASSERT_TRUE(Await<Unit>([&](auto done) { narrow.Unmount({}, PodUid(uid), std::move(done)); }));
+  }
+  EXPECT_EQ(given_up, 0);
+  cancel.Cancel();
+  RunFor(Milliseconds(10));
+  EXPECT_EQ(given_up, 1) << "who is not wanted any more is answered before its turn";
+  RunFor(Minutes(2));
+  EXPECT_EQ(given_up, 10) << "the time of those who wait ends, too";
+  jobs_.LetGo();
+  RunFor(Seconds(1));
 }
 
 TEST_F(VolumeManagerTest, TheNextAgentFindsWhatIsMountedAndRenewsTheRest) {

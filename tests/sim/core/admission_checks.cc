@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sync/pod_worker/worker_pauses.h"
+
 namespace denselet::sim {
 
 using fakes::RuntimeRequest;
@@ -12,8 +14,15 @@ void AdmissionChecks::OnPodRejected(const PodUid& pod) {
   if (begun_.count(pod) != 0) core_.Problem(pod.value() + ": rejected after it had begun");
 }
 
+void AdmissionChecks::OnPodChanged(const sync::PodWorker& worker) {
+  if (worker.state().phase == sync::Phase::kSyncing) return;
+  ends_since_.emplace(worker.pod().uid, core_.Now());
+}
+
 void AdmissionChecks::OnRequest(const fakes::SentRequest& request) {
-  if (request.request != RuntimeRequest::kRunSandbox &&
+  const bool stops = request.request == RuntimeRequest::kStopContainer ||
+                     request.request == RuntimeRequest::kStopSandbox;
+  if (!stops && request.request != RuntimeRequest::kRunSandbox &&
       request.request != RuntimeRequest::kStartContainer) {
     return;
   }
@@ -21,6 +30,7 @@ void AdmissionChecks::OnRequest(const fakes::SentRequest& request) {
   if (found == core_.pods().end()) return;
   const std::string what = std::string(fakes::RuntimeRequestName(request.request)) + " " +
                            request.pod.value() + " " + request.name;
+  if (stops) return CheckStop(found->second, what);
   CheckDecision(found->second, what);
   if (request.request == RuntimeRequest::kStartContainer) CheckRoom(found->second, what);
 }
@@ -29,8 +39,22 @@ void AdmissionChecks::CheckDecision(const SimPod& pod, const std::string& what) 
   if (pod.is_static) return;
   begun_.insert(pod.uid);
   if (rejected_.count(pod.uid) != 0) core_.Problem(what + ": of a pod that was rejected");
+  if (ended_.count(pod.uid) != 0) core_.Problem(what + ": of a pod that was ended for good");
   if (pod.wished && pod.succeeded) {
     core_.Problem(what + ": of a pod that has ended, as the API server knows");
+  }
+}
+
+// Nothing of a pod that ends for good is stopped before the journal has it, unless that takes too
+// long.
+void AdmissionChecks::CheckStop(const SimPod& pod, const std::string& what) {
+  const sync::PodWorker* const worker = core_.Worker(pod.uid);
+  if (worker == nullptr || worker->state().phase == sync::Phase::kSyncing) return;
+  if (!worker->state().ending || !IsForGood(*worker->state().ending) || worker->rejected()) return;
+  if (core_.agent()->core().admission().ends().IsDurable(pod.uid)) {
+    ended_.insert(pod.uid);
+  } else if (core_.Now() < ends_since_[pod.uid] + sync::kEndRecordLimit) {
+    core_.Problem(what + ": before the journal has it that the pod ends");
   }
 }
 

@@ -1,7 +1,9 @@
 // What must be true of who may run: nothing of the node is given out twice, and what was decided
-// about a pod is never decided again, whatever becomes of the agent.
+// about a pod, that it may run or that it ends for good, is never decided again, whatever becomes
+// of the agent.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -15,20 +17,23 @@ class AdmissionChecks final : public CoreWatcher {
 
   // CoreWatcher
   void OnRequest(const fakes::SentRequest& request) override;
-  void OnPodChanged(const sync::PodWorker&) override {}
-  void OnPodGone(const PodUid&) override {}
-  void OnAgentStarts() override {}
+  void OnPodChanged(const sync::PodWorker& worker) override;
+  void OnPodGone(const PodUid& pod) override { ends_since_.erase(pod); }
+  void OnAgentStarts() override { ends_since_.clear(); }
   void OnPodRejected(const PodUid& pod) override;
 
  private:
   bool Runs(const PodUid& pod);
   void CheckDecision(const SimPod& pod, const std::string& what);
+  void CheckStop(const SimPod& pod, const std::string& what);
   void CheckRoom(SimPod& pod, const std::string& what);
 
   CoreWorld& core_;
   // Of the API server; one of a file that comes back is another one.
   std::set<PodUid> begun_;
   std::set<PodUid> rejected_;
+  std::set<PodUid> ended_;  // for good: the journal has it, and something of it was stopped
+  std::map<PodUid, TimePoint> ends_since_;  // of the present agent
 };
 
 }  // namespace denselet::sim

@@ -10,11 +10,12 @@ namespace denselet::sim {
 // What one shard's part of the core stands on. Mail of an agent that is no more is dropped.
 class CoreAgent::OnShard final : public sync::PodShardUser, public sync::ShardRouter {
  public:
-  OnShard(CoreAgent& agent, uint32_t index, fakes::FakeRuntimeHost& host, PodLeaves& leaves)
+  OnShard(CoreAgent& agent, uint32_t index, fakes::FakeRuntimeHost& host, PodLeaves& leaves,
+          const Logger& log)
       : agent_(agent),
         index_(index),
         runtime_(agent.world_.loop(index), host),
-        leaves_(leaves, agent.world_.loop(index)) {}
+        leaves_(leaves, agent.world_.loop(index), runtime_, log) {}
 
   reactor::Loop& loop() { return agent_.world_.loop(index_); }
   fakes::FakeRuntime& runtime() { return runtime_; }
@@ -121,7 +122,7 @@ const CounterCell& CoreAgent::Open(fakes::FakeRuntimeHost& host, PodLeaves& leav
   host.AgentStarted();
   host.model().AgentStarted();
   for (uint32_t i = 0; i < world_.size(); ++i) {
-    on_shards_.push_back(std::make_unique<OnShard>(*this, i, host, leaves));
+    on_shards_.push_back(std::make_unique<OnShard>(*this, i, host, leaves, log));
   }
   OnShard& home = *on_shards_[sync::PodCore::kHome];
   core_.OpenHome({home.loop(), random_, log, home, home.runtime(), home.runtime(), files_,

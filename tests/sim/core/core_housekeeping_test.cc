@@ -13,6 +13,7 @@ TEST_F(CoreTest, APodThatEndsAgainAndAgainKeepsOneDeadContainerAndItsLog) {
   EXPECT_GT(Requests(RuntimeRequest::kCreateContainer, pod), 5u);
   EXPECT_LE(Dead(pod), 2u);
   EXPECT_LE(Logs(pod), 3u) << "of what runs, of the kept one, of one that goes";
+  EXPECT_LE(leaves_.LinksOf(IdOf(pod)), 3u);
 }
 
 TEST_F(CoreTest, APodTakesItsDirectoriesAndLogsWithIt) {
@@ -22,10 +23,12 @@ TEST_F(CoreTest, APodTakesItsDirectoriesAndLogsWithIt) {
   Run(Seconds(10));
   ASSERT_TRUE(Runs(pod));
   EXPECT_EQ(Logs(pod), 1u);
+  EXPECT_EQ(leaves_.LinksOf(IdOf(pod)), 1u);
   pod.wished = false;
   TellAll();
   Run(Seconds(20));
   EXPECT_FALSE(HasDirectories(pod));
+  EXPECT_EQ(leaves_.LinksOf(IdOf(pod)), 0u);
   EXPECT_EQ(gone_, std::vector{pod.uid});
 }
 
@@ -45,6 +48,20 @@ TEST_F(CoreTest, WhatIsLeftOnTheDiskGoesWhenAllSourcesHaveSpoken) {
   EXPECT_TRUE(leaves_.HasData(wished.uid));
   EXPECT_EQ(Logs(wished), 2u) << "the one before stays, and its number";
   EXPECT_EQ(gone_, std::vector{left.uid});
+}
+
+TEST_F(CoreTest, LinksThatLeadNowhereGoWithWhatIsLeft) {
+  sim::Disk& disk = leaves_.disk();
+  ASSERT_TRUE(disk.MakeDirectories(PodLeaves::kLinks, 0755));
+  const std::string dead = std::string(PodLeaves::kLinks) + "/p_default_c-0123456789.log";
+  ASSERT_TRUE(disk.Symlink("/var/log/pods/default_p_gone/c/0.log", dead, WallTime{}));
+  SimPod& wished = Pod(SimPodKind::kServer, "u2");
+  Start();
+  TellAll();
+  Run(Minutes(1));
+  EXPECT_FALSE(disk.Stat(dead));
+  EXPECT_TRUE(Runs(wished));
+  EXPECT_EQ(leaves_.LinksOf(IdOf(wished)), 1u);
 }
 
 TEST_F(CoreTest, APodThatComesBackWhileItsLeftoversGoIsBegunAnew) {

@@ -137,6 +137,7 @@ void CoreWorld::KillAgent(const AgentBreak& away) {
   Note("agent killed");
   ++result_.kills;
   agent_.reset();
+  probed_.clear();
   world_.Later(away.down, [this, away] { StartAgent(away); });
 }
 
@@ -245,18 +246,20 @@ void CoreWorld::Tick() {
       if (!pod.succeeded || pod.deleting || worker->facts().removal_allowed) continue;
       agent_->OnOwner(uid, [id = uid](sync::PodShard& shard) { shard.AllowRemoval(id); });
     } else if (worker->state().phase == sync::Phase::kSyncing) {
-      if (pod.kind == SimPodKind::kProbed) Probe(pod);
+      if (pod.kind == SimPodKind::kProbed) Probe(pod, *worker);
       if (pod.evicted && !worker->state().ending) EvictNow(pod);
     }
   }
 }
 
 // The sidecar's startup probe: succeeds after two seconds, and never for the first instance of
-// some.
-void CoreWorld::Probe(const SimPod& pod) {
+// some. Who asked is told once.
+void CoreWorld::Probe(const SimPod& pod, const sync::PodWorker& worker) {
   for (const sync::ObservedContainer& container : model_.Read(pod.uid).containers) {
     if (container.name != "proxy" || container.state != sync::ContainerState::kRunning) continue;
     if (world_.clock().WallNow() - *container.started < Seconds(2)) continue;
+    const Probed now{worker.generation(), container.attempt};
+    if (std::exchange(probed_[pod.uid], now) == now) continue;
     const bool fails = container.attempt == 0 && pod.name.size() % 2 == 0;
     if (fails) Touch(pod.uid);
     agent_->OnOwner(

@@ -103,7 +103,7 @@ class CoreWorld final : private CoreAgentUser {
   void Tick();
   void DieOf(const PodUid& pod);
   void OnServerChange(const ServerChange& change);
-  void Probe(const SimPod& pod);
+  void Probe(const SimPod& pod, const sync::PodWorker& worker);
 
   // CoreAgentUser
   void OnPodDecided(const sync::PodWorker& worker, const sync::Decision& decision) override;
@@ -144,7 +144,13 @@ class CoreWorld final : private CoreAgentUser {
   // What was told of files, and of which state of the pod it was made.
   std::map<PodUid, std::pair<SimPod, kube::PodRef>> from_files_;
   std::set<PodUid> touched_;
-  AgentBreak at_call_;  // of KillAgentAtCall
+  struct Probed {
+    uint64_t generation = 0;  // of the worker that was told
+    uint32_t attempt = 0;
+    friend bool operator==(const Probed&, const Probed&) = default;
+  };
+  std::map<PodUid, Probed> probed_;  // of the present agent
+  AgentBreak at_call_;               // of KillAgentAtCall
   std::optional<PodUid> deadly_;
   uint32_t deadly_version_ = 0;  // that the present agent began with
   uint32_t outages_ = 0;

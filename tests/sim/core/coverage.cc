@@ -32,9 +32,9 @@ constexpr std::array<std::string_view, kSimFaults> kFaultNames{
     "not sent", "down", "refused",     "lost before", "lost after",
     "late",     "hang", "leaf failed", "leaf hung"};
 constexpr std::array<std::string_view, kActions> kActionNames{
-    "wait",        "read",    "prepare",     "mount-volumes",   "run-sandbox",    "ensure-images",
-    "create",      "start",   "post-start",  "stop-containers", "stop-sandboxes", "remove",
-    "enter-phase", "release", "remove-logs", "nothing"};
+    "wait",        "read",       "prepare",    "mount-volumes",   "run-sandbox",    "ensure-images",
+    "create",      "start",      "post-start", "stop-containers", "stop-sandboxes", "remove",
+    "enter-phase", "record-end", "release",    "remove-logs",     "nothing"};
 constexpr std::array<std::string_view, kKillReasons> kKillNames{
     "none",          "startup probe", "liveness probe", "changed",  "postStart failed",
     "unknown state", "duplicate",     "restart all",    "pod stops"};
@@ -68,12 +68,13 @@ bool IsOneOf(WaitFor wait, std::initializer_list<WaitFor> those) {
 bool LegalWait(Phase phase, WaitFor wait) {
   switch (phase) {
     case Phase::kSyncing:
-      return !IsOneOf(wait, {WaitFor::kRelease, WaitFor::kRemovalAllowed});
+      return !IsOneOf(wait, {WaitFor::kEndRecord, WaitFor::kRelease, WaitFor::kRemovalAllowed});
     case Phase::kTerminating:
       return IsOneOf(
           wait, {WaitFor::kRead, WaitFor::kReadRetry, WaitFor::kRuntime, WaitFor::kSandboxRun,
                  WaitFor::kSandboxStop, WaitFor::kSandboxRetry, WaitFor::kCreate, WaitFor::kStart,
-                 WaitFor::kPreStop, WaitFor::kStopTurn, WaitFor::kStop, WaitFor::kStopRetry});
+                 WaitFor::kPreStop, WaitFor::kStopTurn, WaitFor::kStop, WaitFor::kStopRetry,
+                 WaitFor::kEndRecord});
     // A sandbox whose making was given up can turn up late; no container can, without one.
     case Phase::kTerminated:
       return IsOneOf(wait, {WaitFor::kRead, WaitFor::kReadRetry, WaitFor::kRuntime,
@@ -168,9 +169,10 @@ bool LegalAction(Phase phase, size_t action) {
   };
   switch (phase) {
     case Phase::kSyncing:
-      return !one_of({"release", "remove-logs", "nothing"});
+      return !one_of({"record-end", "release", "remove-logs", "nothing"});
     case Phase::kTerminating:
-      return one_of({"wait", "read", "stop-containers", "stop-sandboxes", "enter-phase"});
+      return one_of(
+          {"wait", "read", "stop-containers", "stop-sandboxes", "enter-phase", "record-end"});
     case Phase::kTerminated:
       return one_of({"wait", "read", "stop-sandboxes", "enter-phase", "release"});
     case Phase::kFinished:

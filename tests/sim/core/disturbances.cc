@@ -26,6 +26,7 @@ constexpr SimPlace kRarePlaces[] = {
     {sync::Phase::kTerminating, sync::WaitFor::kStart},
     {sync::Phase::kTerminating, sync::WaitFor::kPreStop},
     {sync::Phase::kTerminating, sync::WaitFor::kStopTurn},
+    {sync::Phase::kTerminating, sync::WaitFor::kEndRecord},
 };
 
 std::string VersionName(uint32_t version) { return "image:" + std::to_string(version); }
@@ -81,7 +82,7 @@ void Disturbances::DrawFaults() {
   agent.images.backoff_max = Seconds(30);
   agent.images.slow_after = Minutes(1);
   agent.node.back_off_base = Seconds(2);
-  agent.node.back_off_max = Seconds(20);
+  agent.node.back_off_max = Seconds(45);
   agent.images.parallel_max = static_cast<uint32_t>(1 + plan_.Below(3));
   if (core_.run().quiet) return;
   // Each kind of fault is in half of the seeds.
@@ -139,12 +140,14 @@ void Disturbances::Meddle() {
 void Disturbances::Begin(TimePoint end) {
   DrawFaults();
   const bool quiet = core_.run().quiet;
-  pods_max_ = quiet ? 8 : static_cast<uint32_t>(kPodsMin + plan_.Below(kPodsMax - kPodsMin + 1));
+  // Mostly few: what a seed costs is what its pods do, and most faults need no more than a few.
+  const auto drawn = [this] { return plan_.Below(kPodsMax - kPodsMin + 1); };
+  pods_max_ = quiet ? 8 : static_cast<uint32_t>(kPodsMin + std::min({drawn(), drawn(), drawn()}));
   const uint32_t first =
       static_cast<uint32_t>(kPodsMin + plan_.Below(std::min(pods_max_, 15u) - kPodsMin + 1));
   began_ = core_.Now();
-  // A few seeds are dense; most have not much more than the wishes that every run must have.
-  pause_max_ = quiet ? Seconds(9) : plan_.Below(16) == 0 ? Seconds(1) : Seconds(4);
+  // A few seeds are dense; most have hardly more than the wishes that every run must have.
+  pause_max_ = quiet ? Seconds(9) : plan_.Below(32) == 0 ? Seconds(1) : Seconds(6);
   core_.StartAgent(DrawBreak(plan_));
   for (uint32_t i = 0; i < first; ++i) AddPod(plan_);
   PlanNext(end);

@@ -116,6 +116,14 @@ constexpr Mutation kMutations[] = {
      [](CoreAgent& a) { a.core().admission_for_tests().faults_for_tests().tell_early = true; }},
     {"admit-again", 0,
      [](CoreAgent& a) { a.core().admission_for_tests().faults_for_tests().decide_again = true; }},
+    {"forget-ends", 0,
+     [](CoreAgent& a) {
+       a.core().admission_for_tests().ends().faults_for_tests().forget_records = true;
+     }},
+    {"stop-before-journalled", 0,
+     [](CoreAgent& a) {
+       OnShards(a, [](sync::PodShard& s) { s.faults_for_tests().worker.stop_unrecorded = true; });
+     }},
     {"release-early", 0,
      [](CoreAgent& a) { a.core().gate_for_tests().faults_for_tests().release_early = true; }},
     {"remove-before-arrival", 14,

@@ -43,6 +43,14 @@ bool PodLeaves::HasLogs(const sync::PodIdentity& pod) const {
   return static_cast<bool>(disk_.Stat(LogFolder(pod)));
 }
 
+size_t PodLeaves::LinksOf(const sync::PodIdentity& pod) const {
+  const auto entries = disk_.List(kLinks, managers::PodDirectories::kLogsMax);
+  if (!entries) return 0;  // there was never one
+  const std::string prefix = pod.ref.name + "_" + pod.ref.ns + "_";
+  return static_cast<size_t>(std::ranges::count_if(
+      *entries, [&](const reactor::DirectoryEntry& e) { return e.name.starts_with(prefix); }));
+}
+
 void PodLeaves::Logged(const sync::PodIdentity& pod, const std::string& container,
                        uint32_t attempt) {
   const std::string folder = LogFolder(pod);
@@ -52,12 +60,15 @@ void PodLeaves::Logged(const sync::PodIdentity& pod, const std::string& containe
   static_cast<void>(opened);
 }
 
-PodLeaves::OfShard::OfShard(PodLeaves& leaves, reactor::Loop& loop)
+PodLeaves::OfShard::OfShard(PodLeaves& leaves, reactor::Loop& loop, sync::Runtime& runtime,
+                            const Logger& log)
     : leaves_(leaves),
       loop_(loop),
       files_(loop, leaves.host_.random(), leaves.disk_),
-      directories_(loop, files_, {.root_folder = kRoot, .logs_folder = kLogs}),
-      leftovers_of_pods_(files_, {.root_folder = kRoot, .logs_folder = kLogs}),
+      links_(loop, files_, log, kLinks),
+      directories_(loop, files_, {.root_folder = kRoot, .logs_folder = kLogs}, nullptr, &links_),
+      leftovers_of_pods_(loop, files_, runtime,
+                         {.root_folder = kRoot, .logs_folder = kLogs, .links_folder = kLinks}),
       alive_(std::make_shared<bool>(true)) {}
 
 PodLeaves::OfShard::~OfShard() {
@@ -157,11 +168,21 @@ void PodLeaves::OfShard::Release(const Context& context, const sync::PodIdentity
   directories_.Release(context, pod, Told(context, pod.uid, std::move(done)));
 }
 
+void PodLeaves::OfShard::LinkLog(const sync::PodIdentity& pod,
+                                 const sync::LoggedContainer& container) {
+  if (leaves_.host_.CountCall()) directories_.LinkLog(pod, container);
+}
+
+void PodLeaves::OfShard::UnlinkLog(const sync::PodIdentity& pod,
+                                   const sync::LoggedContainer& container) {
+  if (leaves_.host_.CountCall()) directories_.UnlinkLog(pod, container);
+}
+
 void PodLeaves::OfShard::RemoveContainerLogs(const Context& context, const sync::PodIdentity& pod,
-                                             const std::string& container, uint32_t attempt,
+                                             const sync::LoggedContainer& container,
                                              reactor::Done<Unit> done) {
   if (!leaves_.host_.CountCall()) return;
-  directories_.RemoveContainerLogs(context, pod, container, attempt,
+  directories_.RemoveContainerLogs(context, pod, container,
                                    Told(context, pod.uid, std::move(done)));
 }
 
@@ -232,6 +253,14 @@ Result<sync::ContainerSpec> PodLeaves::OfShard::Specify(const kube::PodRef& pod,
                                   std::to_string(*grace));
   }
   return spec;
+}
+
+// Nobody has them.
+void PodLeaves::OfShard::FetchPullSecrets(const Context& context, const std::string&,
+                                          const std::vector<std::string>& names,
+                                          UniqueFunction<void(sync::PullSecrets)> done) {
+  Begin(context, {}, nullptr,
+        [names, done = std::move(done)](const Status&) mutable { done({.missing = names}); });
 }
 
 sync::PullPolicy PodLeaves::OfShard::Policy(const kube::PodRef&, const std::string& container) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "managers/poddirs/log_links.h"
 #include "managers/poddirs/pod_directories.h"
 #include "managers/poddirs/pod_leftovers.h"
 #include "reactor/api/loop.h"
@@ -28,6 +29,7 @@ class PodLeaves {
  public:
   static constexpr const char* kRoot = "/var/lib/kubelet";
   static constexpr const char* kLogs = "/var/log/pods";
+  static constexpr const char* kLinks = "/var/log/containers";
 
   // Of volumes, specifications and hooks; directories have the disk's.
   struct Faults {
@@ -56,6 +58,8 @@ class PodLeaves {
   std::map<PodUid, std::vector<sync::VolumeFault>>& missing_volumes() { return missing_volumes_; }
   bool HasData(const PodUid& pod) const;
   bool HasLogs(const sync::PodIdentity& pod) const;
+  // Links to its containers' logs, whether these are there or not.
+  size_t LinksOf(const sync::PodIdentity& pod) const;
   // Pods whose specifications show a bug of ours.
   std::set<PodUid>& poison() { return poison_; }
   // The runtime has begun to write this instance's log, which outlives all it knows of it.
@@ -68,14 +72,16 @@ class PodLeaves {
   // The ports, for one shard of one agent.
   class OfShard final : public sync::PodResources, public sync::PodHooks, public sync::PodSpecs {
    public:
-    OfShard(PodLeaves& leaves, reactor::Loop& loop);
+    OfShard(PodLeaves& leaves, reactor::Loop& loop, sync::Runtime& runtime, const Logger& log);
     ~OfShard() override;
 
     void Prepare(const Context&, const kube::PodRef&, reactor::Done<sync::PreparedPod>) override;
     void Mount(const Context&, const kube::PodRef&, reactor::Done<sync::MountedVolumes>) override;
     void Release(const Context&, const sync::PodIdentity&, reactor::Done<Unit>) override;
-    void RemoveContainerLogs(const Context&, const sync::PodIdentity&, const std::string& container,
-                             uint32_t attempt, reactor::Done<Unit>) override;
+    void LinkLog(const sync::PodIdentity&, const sync::LoggedContainer&) override;
+    void UnlinkLog(const sync::PodIdentity&, const sync::LoggedContainer&) override;
+    void RemoveContainerLogs(const Context&, const sync::PodIdentity&, const sync::LoggedContainer&,
+                             reactor::Done<Unit>) override;
     void RemoveLogs(const Context&, const sync::PodIdentity&, reactor::Done<Unit>) override;
     sync::PodLeftovers& leftovers() { return leftovers_of_pods_; }
     void Run(const Context&, sync::HookKind, const kube::PodRef&, const std::string& container,
@@ -85,6 +91,9 @@ class PodLeaves {
     void Container(const Context&, const kube::PodRef&, const sync::ContainerWish&,
                    reactor::Done<sync::ContainerSpec>) override;
     sync::PullPolicy Policy(const kube::PodRef&, const std::string& container) override;
+    void FetchPullSecrets(const Context&, const std::string& ns,
+                          const std::vector<std::string>& names,
+                          UniqueFunction<void(sync::PullSecrets)>) override;
 
    private:
     struct Pending {
@@ -107,6 +116,7 @@ class PodLeaves {
     PodLeaves& leaves_;
     reactor::Loop& loop_;
     SimFileSystem files_;
+    managers::LogLinks links_;
     managers::PodDirectories directories_;
     managers::PodLeftoverFinder leftovers_of_pods_;
     uint64_t next_ = 1;

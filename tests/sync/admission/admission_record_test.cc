@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/random.h"
+#include "sync/journal/record_fields.h"
 
 namespace denselet::sync {
 namespace {
@@ -72,7 +73,7 @@ TEST(AdmissionRecord, LongTextsAreCut) {
   AdmissionRecord record = Full();
   record.rejected = Rejection{"Why", std::string(100'000, 'x')};
   EXPECT_EQ(DecodeAdmission(EncodeAdmission(record))->rejected->message.size(),
-            kAdmissionTextBytesMax);
+            kRecordTextBytesMax);
 }
 
 }  // namespace

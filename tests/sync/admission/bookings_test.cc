@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
 #include <string>
 
 #include "base/random.h"
@@ -10,12 +11,13 @@
 namespace denselet::sync {
 namespace {
 
-PodNeeds Pod(const std::string& uid, ResourceAmounts requests, std::vector<HostPort> ports = {}) {
+std::shared_ptr<const PodNeeds> Pod(const std::string& uid, ResourceAmounts requests,
+                                    std::vector<HostPort> ports = {}) {
   PodNeeds needs;
   needs.pod.uid = PodUid(uid);
   needs.requests = std::move(requests);
   needs.ports = std::move(ports);
-  return needs;
+  return std::make_shared<PodNeeds>(std::move(needs));
 }
 
 TEST(Bookings, WhatIsGivenBackIsFreeAgain) {
@@ -79,10 +81,10 @@ TEST(Bookings, SumsAreAlwaysThoseOfThePodsThatStay) {
     const auto known = model.find(uid);
     if (known == model.end()) {
       const auto amount = static_cast<int64_t>(random.Below(1000));
-      const PodNeeds pod = Pod(uid, {{"cpu", amount}, {"memory", 7}},
-                               {{"0.0.0.0", "TCP", static_cast<int32_t>(1 + random.Below(9))}});
+      const auto pod = Pod(uid, {{"cpu", amount}, {"memory", 7}},
+                           {{"0.0.0.0", "TCP", static_cast<int32_t>(1 + random.Below(9))}});
       bookings.Book(pod);
-      model[uid] = {pod, false};
+      model[uid] = {*pod, false};
     } else if (random.Below(3) == 0) {
       bookings.MarkGoing(PodUid(uid));
       known->second.second = true;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -73,7 +74,8 @@ TEST(AdmissionGolden, VerdictsAreUpstreams) {
     const std::string others = row[1] == "null" ? "[]" : row[1];
     Bookings bookings;
     const auto list = Decode<kube::core::PodList>("{\"items\":" + others + "}");
-    for (const auto& other : list.items()) bookings.Book(ReadPodNeeds(other));
+    for (const auto& other : list.items())
+      bookings.Book(std::make_shared<PodNeeds>(ReadPodNeeds(other)));
     const Verdict verdict = Judge(node, bookings, Decode<kube::core::Pod>(row[2]));
     EXPECT_EQ(verdict.rejection.reason, row[3]) << row[2] << "\n" << row[4];
     // Ours is the end of upstream's where that is a chain of contexts.

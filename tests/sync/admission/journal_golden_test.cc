@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sync/admission/admission_record.h"
+#include "sync/admission/end_record.h"
 #include "sync/journal/journal_replay.h"
 #include "sync/journal/journal_types.h"
 #include "tests/source_dir.h"
@@ -58,6 +59,25 @@ AdmissionRecord Rejected() {
   return record;
 }
 
+EndRecord Preempted() {
+  return {.pod = {.ref = {"default", "web"}, .uid = PodUid("11111111-2222-3333-4444-555555555555")},
+          .ending = {.reason = EndReason::kKilled,
+                     .outcome = PodOutcome::kFailed,
+                     .status_reason = "Preempting",
+                     .status_message = "Preempted in order to admit critical pod",
+                     .disruption = "Pod was preempted by Kubelet to accommodate a critical pod."},
+          .grace_seconds = 1,
+          .decided = WallTime(Seconds(1'700'000'000))};
+}
+
+EndRecord Late() {
+  return {.pod = {.ref = {"default", "job"}, .uid = PodUid("u2")},
+          .ending = {.reason = EndReason::kDeadline,
+                     .outcome = PodOutcome::kFailed,
+                     .status_reason = "DeadlineExceeded"},
+          .decided = WallTime(Seconds(1'700'000'001))};
+}
+
 constexpr uint32_t kSalt = 0xcafe0001;
 constexpr auto kAdmission = static_cast<uint16_t>(JournalType::kAdmission);
 constexpr auto kGone = static_cast<uint16_t>(JournalType::kAdmissionGone);
@@ -90,6 +110,27 @@ TEST(JournalGolden, WhatIsWrittenTodayIsVersion1ToTheByte) {
   AppendJournalRecord(bytes, {kGone, 1, 3, EncodeAdmissionGone(PodUid("u3"))}, kSalt);
   AppendJournalRecord(bytes, {900, 3, 4, "of a later agent"}, kSalt);
   EXPECT_EQ(bytes, Golden("segment_v1.hex"));
+}
+
+TEST(JournalGolden, EndsOfVersion1AreRead) {
+  const std::string bytes = Golden("ends_v1.hex");
+  const auto content = ReadJournalFile(bytes);
+  ASSERT_TRUE(content);
+  EXPECT_TRUE(content->damages.empty());
+  ASSERT_EQ(content->records.size(), 3u);
+  EXPECT_EQ(*DecodeEnd(content->records[0].payload), Preempted());
+  EXPECT_EQ(*DecodeEnd(content->records[1].payload), Late());
+  EXPECT_EQ(*DecodeEndGone(content->records[2].payload), PodUid("u3"));
+}
+
+TEST(JournalGolden, EndsThatAreWrittenTodayAreVersion1ToTheByte) {
+  constexpr auto kEnd = static_cast<uint16_t>(JournalType::kPodEnd);
+  constexpr auto kEndGone = static_cast<uint16_t>(JournalType::kPodEndGone);
+  std::string bytes = EncodeJournalHeader({.salt = kSalt});
+  AppendJournalRecord(bytes, {kEnd, 1, 1, EncodeEnd(Preempted())}, kSalt);
+  AppendJournalRecord(bytes, {kEnd, 1, 2, EncodeEnd(Late())}, kSalt);
+  AppendJournalRecord(bytes, {kEndGone, 1, 3, EncodeEndGone(PodUid("u3"))}, kSalt);
+  EXPECT_EQ(bytes, Golden("ends_v1.hex"));
 }
 
 }  // namespace

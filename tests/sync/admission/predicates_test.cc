@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -71,7 +72,7 @@ const Case kCases[] = {
 TEST(Predicates, ReasonsAndMessagesAreUpstreams) {
   const NodeView node = NodeOf(kNode);
   Bookings bookings;
-  bookings.Book(NeedsOf(SimplePod("other", "500m")));
+  bookings.Book(std::make_shared<PodNeeds>(NeedsOf(SimplePod("other", "500m"))));
   for (const Case& c : kCases) {
     EXPECT_EQ(FirstFailure(SimplePod("p", "100m", c.spec), node, bookings), c.expected) << c.what;
   }
@@ -80,7 +81,9 @@ TEST(Predicates, ReasonsAndMessagesAreUpstreams) {
 TEST(Predicates, ThePlacesForPodsAreCounted) {
   const NodeView node = NodeOf(kNode);
   Bookings bookings;
-  for (const char* uid : {"a", "b", "c"}) bookings.Book(NeedsOf(SimplePod(uid, "0")));
+  for (const char* uid : {"a", "b", "c"}) {
+    bookings.Book(std::make_shared<PodNeeds>(NeedsOf(SimplePod(uid, "0"))));
+  }
   EXPECT_EQ(
       FirstFailure(SimplePod("p", "0", "  tolerations: [{operator: Exists}]"), node, bookings),
       "OutOfpods: Node didn't have enough resource: pods, requested: 1, used: 3, capacity: 3");

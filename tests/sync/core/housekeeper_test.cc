@@ -27,6 +27,15 @@ class FakeLeftovers final : public PodLeftovers {
     loop_.Post([done = std::move(done), answer = answer]() mutable { done(answer); });
   }
 
+  void RemoveDeadLinks(const Context&, reactor::Done<size_t> done) override {
+    ++sweeps;
+    loop_.Post([done = std::move(done), dead = std::exchange(dead_links, size_t{0})]() mutable {
+      done(std::move(dead));
+    });
+  }
+
+  Result<size_t> dead_links = size_t{0};
+  int sweeps = 0;
   Result<std::vector<PodIdentity>> answer = std::vector<PodIdentity>();
   bool hangs = false;
   int looks = 0;
@@ -136,6 +145,18 @@ TEST_F(HousekeeperTest, ADiskThatCannotBeReadIsLookedAtAgain) {
   leftovers_.answer = Pods(1);
   Run(Minutes(7));
   EXPECT_THAT(taken_, ElementsAre("u100"));
+}
+
+TEST_F(HousekeeperTest, LinksToLogsThatAreGoneAreLookedForAfterEachLook) {
+  leftovers_.dead_links = size_t{3};
+  keeper_->Start();
+  Run(Seconds(1));
+  EXPECT_EQ(leftovers_.sweeps, 1);
+  EXPECT_THAT(sink_.Take(), testing::HasSubstr("Removed links to logs that are gone\" links=3"));
+  leftovers_.dead_links = Error(ErrorCode::kIo, "broken");
+  Run(Minutes(7));
+  EXPECT_EQ(leftovers_.sweeps, 2);
+  EXPECT_THAT(sink_.Take(), testing::HasSubstr("Could not look for links"));
 }
 
 TEST_F(HousekeeperTest, ALookUnderWayAtTheEndFindsNobody) {

@@ -125,6 +125,7 @@ struct Teller {
     return text;
   }
   std::string operator()(const ReleasePod&) const { return "release"; }
+  std::string operator()(const RecordEnd&) const { return "record end"; }
   std::string operator()(const RemoveLogs&) const { return "remove logs"; }
   std::string operator()(const Nothing&) const { return "nothing"; }
 };

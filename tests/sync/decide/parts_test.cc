@@ -286,6 +286,21 @@ TEST(PodPlan, TakesWhatDecisionsNeed) {
   EXPECT_EQ(plan->Find("x"), kNoContainer);
 }
 
+TEST(PodPlan, NamesWhatImagesAreNeededAndWhatTheyArePulledWith) {
+  const auto plan = MakePodPlan(PodFrom(R"({"metadata": {"name": "p"}, "spec": {
+    "imagePullSecrets": [{"name": "one"}, {}, {"name": "two"}],
+    "containers": [{"name": "a", "volumeMounts": [{"name": "y"}, {"name": "x"}, {"name": "y"}, {"name": "e"}]},
+                   {"name": "b"}],
+    "volumes": [{"name": "x", "image": {"reference": "x:1", "pullPolicy": "Always"}}, {"name": "e", "emptyDir": {}},
+                {"name": "y", "image": {"reference": "y:1"}}, {"name": "z", "image": {"reference": "z:1"}}]}})"));
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->pull_secrets, (std::vector<std::string>{"one", "two"}));
+  EXPECT_EQ(plan->containers[0].image_volumes,
+            (std::vector<ImageVolumePlan>{{"x", "x:1", PullPolicy::kAlways},
+                                          {"y", "y:1", PullPolicy::kIfNotPresent}}));
+  EXPECT_TRUE(plan->containers[1].image_volumes.empty());
+}
+
 TEST(PodPlan, TheBackOffKeyFollowsImageAndResources) {
   const auto key = [](const char* container) {
     const std::string json =

@@ -202,8 +202,7 @@ class Reader {
       } else if (Cut(part, "began=")) {
         call.began = At(part);
       } else if (Cut(part, "reason=")) {
-        call.reason = part;
-        call.message = "why";
+        call.failure = CallFailure{.reason = std::string(part), .message = "why"};
       } else {
         Bad(part);
       }
@@ -304,6 +303,14 @@ class Reader {
     }
   }
 
+  static EndReason ReasonOf(std::string_view text) {
+    if (text == "killed") return EndReason::kKilled;
+    if (text == "deadline") return EndReason::kDeadline;
+    if (text == "deleted") return EndReason::kDeleted;
+    if (text != "completed") Bad(text);
+    return EndReason::kCompleted;
+  }
+
   static Work WorkOf(std::string_view text) {
     const Texts parts = Split(text, ':');
     Work work{.state = parts.at(0) == "none"  ? WorkState::kNone
@@ -339,7 +346,7 @@ class Reader {
     if (key == "pgrace") return void(state.grace_seconds = Number(value));
     if (key == "kbegan") return void(state.kill_began = At(value));
     if (key == "active") return void(state.active_since = At(value));
-    if (key == "ending") return void(state.ending = Ending{.reason = EndReason::kKilled});
+    if (key == "ending") return void(state.ending = Ending{.reason = ReasonOf(value)});
     if (key == "unobserved") return void(scene_.looked = false);
     if (key == "reading") return void(scene_.ledger.read_in_flight = true);
     if (key == "readretry") return void(scene_.ledger.read_retry_at = At(value));
@@ -356,6 +363,7 @@ class Reader {
     if (key == "logs") return void(scene_.facts.logs = WorkOf(value));
     if (key == "prepare") return void(prepare_ = WorkOf(value));
     if (key == "volumes") return void(volumes_ = WorkOf(value));
+    if (key == "record") return void(scene_.facts.end_record = WorkOf(value));
     if (key == "release") return void(scene_.facts.release = WorkOf(value));
     Bad(word);
   }

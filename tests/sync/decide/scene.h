@@ -17,10 +17,11 @@
 //           exit(app/0)=-5   seen five seconds ago (else an hour)
 //           backoff(app)=10:-20   a delay of 10 s, set 20 s ago
 //           logs(app)=3 prepare=none volumes=failed:retry=5 release=done settled removable
-//           logs=done leftover
+//           logs=done leftover record=busy:retry=5
 //           keep=2 agemin=60 age(app/0)=30   what is kept of dead containers; made 30 s ago
 //           runtime=down network=down reading readretry=5
-//           term|terminated|finished pgrace=10 kbegan=-3 ending=killed active=-59
+//           term|terminated|finished pgrace=10 kbegan=-3 ending=killed|deadline|deleted|completed
+//           active=-59
 #pragma once
 
 #include <string>

@@ -319,6 +319,33 @@ DECISIONS(
          "term pgrace=30 volumes=failed:retry=9 network=down sb0=ready", "stop sb0"},
     });
 
+DECISIONS(EndsForGood,
+          {
+              {"AKillIsRecordedBeforeAnythingStops", "Always c:app",
+               "term pgrace=30 ending=killed sb0=ready app/0=running", "record end"},
+              {"ADeadlineIsRecordedBeforeAnythingStops", "Always deadline=60 c:app",
+               "term pgrace=30 ending=deadline sb0=ready app/0=running active=-60", "record end"},
+              {"ARecordWaitsForNoRuntime", "Always c:app",
+               "term pgrace=30 ending=killed runtime=down", "record end"},
+              {"StartsAreCancelledMeanwhile", "Always c:app",
+               "term pgrace=30 ending=killed sb0.run=inflight", "cancel, record end"},
+              {"TheRecordIsWaitedFor", "Always c:app",
+               "term pgrace=30 ending=killed record=busy:retry=5 sb0=ready app/0=running",
+               "wait end-record +5s"},
+              {"ASandboxWithoutContainersWaitsToo", "Always c:app",
+               "term pgrace=30 ending=killed record=busy:retry=5 sb0=ready", "wait end-record +5s"},
+              {"AJournalThatCannotWriteHoldsUpNothingForLong", "Always c:app",
+               "term pgrace=30 ending=killed record=busy:retry=0 sb0=ready app/0=running",
+               "stop app/0 30s pod"},
+              {"WhatIsRecordedIsStopped", "Always c:app",
+               "term pgrace=30 ending=killed record=done sb0=ready app/0=running",
+               "stop app/0 30s pod"},
+              {"ADeletionOutlivesTheAgentByItself", "Always deleted c:app",
+               "term pgrace=30 ending=deleted sb0=ready app/0=running", "stop app/0 30s pod"},
+              {"WhatItsContainersSayDoesToo", "Never c:app",
+               "term pgrace=30 ending=completed sb0=ready app/0=exited:0", "stop sb0"},
+          });
+
 DECISIONS(
     Terminated,
     {

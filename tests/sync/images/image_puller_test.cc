@@ -62,6 +62,12 @@ TEST(PullFailure, HasAReasonOfItsOwnWhereTheRuntimeNamesOne) {
             "image pull failed for a:1 because the signature validation failed");
 }
 
+TEST(PullFailure, OfSeveralTriesEachAnswerIsToldOnce) {
+  const std::string unknown = "rpc error: code = Unknown desc = ";
+  EXPECT_EQ(JoinPullErrors({unknown + "no"}), "no");
+  EXPECT_EQ(JoinPullErrors({unknown + "no", "no", unknown + "denied"}), "[no, denied]");
+}
+
 class ImagePullerTest : public testing::Test {
  protected:
   ImagePullerTest()

@@ -101,6 +101,24 @@ TEST(PodLedger, ACreateThatSeemedToHaveFailedAndIsSeenWasMade) {
   }
 }
 
+TEST(PodLedger, ALookAtAContainerIsDroppedWhenALaterObservationShowsIt) {
+  PodLedger ledger;
+  ASSERT_TRUE(ledger.BeginCreate("app", 0, SandboxId("s"), 1, kNow));
+  ContainerEntry& entry = ledger.Container("app", 0);
+  End(ledger, entry.create, Ok(), 5);
+  entry.id = ContainerId("c");
+  entry.seen = ObservedContainer{.id = ContainerId("c"), .name = "app"};
+  entry.seen_at = 6;
+  ObservedPod observed;
+  ledger.Prune(observed, 5);
+  observed.containers = {{.id = ContainerId("c"), .name = "app"}};
+  ledger.Prune(observed, 6);
+  EXPECT_TRUE(ledger.Container("app", 0).seen) << "not asked for later";
+  ledger.Prune(observed, 7);
+  EXPECT_FALSE(ledger.Container("app", 0).seen);
+  EXPECT_TRUE(ledger.Container("app", 0).create.done());
+}
+
 TEST(PodLedger, AnOldAttemptGoesWhenANewerOneIsSeen) {
   PodLedger ledger;
   ASSERT_TRUE(ledger.BeginCreate("app", 0, SandboxId("s"), 1, kNow));

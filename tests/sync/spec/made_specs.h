@@ -2,7 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "sync/spec/pod_specs.h"
 #include "tests/fakes/fake_pod_objects.h"
@@ -32,6 +34,14 @@ class MadeSpecs {
     world_.RunUntil(world_.clock().Now() + Seconds(10));
     if (!answer) return Error(ErrorCode::kBug, "no answer");
     return *std::move(answer);
+  }
+
+  PullSecrets FetchPullSecrets(const std::vector<std::string>& names) {
+    std::optional<PullSecrets> answer;
+    specs_.FetchPullSecrets({}, "n", names,
+                            [&answer](PullSecrets secrets) { answer = std::move(secrets); });
+    world_.RunUntil(world_.clock().Now() + Seconds(10));
+    return answer ? *answer : PullSecrets{.missing = {"no answer"}};
   }
 
  private:

@@ -63,6 +63,25 @@ TEST(PodSpecBuilder, PassesOnWhatTheWorkerKnows) {
   EXPECT_EQ(sandbox->hostname, "h");
 }
 
+TEST(PodSpecBuilder, PullSecretsComeInTheirOrderAndThoseThatAreMissingByName) {
+  MadeSpecs made;
+  for (const char* name : {"b", "a"}) {
+    kube::core::Secret secret;
+    secret.mutable_metadata()->set_namespace_("n");
+    secret.mutable_metadata()->set_name(name);
+    made.objects().Put(ObjectKind::kSecret, secret);
+  }
+  const PullSecrets secrets = made.FetchPullSecrets({"b", "none", "a", "gone"});
+  std::vector<std::string> names;
+  for (const ObjectBytes& bytes : secrets.secrets) {
+    kube::core::Secret secret;
+    ASSERT_TRUE(secret.ParseFromString(*bytes));
+    names.push_back(secret.metadata().name());
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"b", "a"}));
+  EXPECT_EQ(secrets.missing, (std::vector<std::string>{"none", "gone"}));
+}
+
 TEST(PodSpecBuilder, PodsWithoutACgroupOfTheirOwnAreBelowTheRoot) {
   MadeSpecs made({.cgroup_root = "/node"});
   PodSpecBuilder& specs = made.specs();
@@ -177,6 +196,27 @@ TEST(PodSpecBuilder, WritesTheHostsFileOfThePod) {
                      {.name = "c", .pod_ips = {"10.0.0.1"}});
   ASSERT_TRUE(own);
   EXPECT_TRUE(own->mounts.empty()) << "the container's own goes first";
+}
+
+TEST(PodSpecBuilder, TwoContainersAtOnceDoNotBothFillTheHostsFile) {
+  MadeSpecs made({.cluster_domain = "c.local", .pods_dir = "/pods"});
+  ASSERT_TRUE(made.disk().MakeDirectories("/pods/u", 0750));
+  const kube::PodRef pod = Needy("", "");
+  for (int i = 1; i <= 20; ++i) {
+    const ContainerWish wish{.name = "c", .pod_ips = {"10.0.0." + std::to_string(i)}};
+    int answered = 0;
+    for (int other = 0; other < 3; ++other) {
+      made.specs().Container({}, pod, wish, [&answered](const Result<ContainerSpec>& spec) {
+        if (spec) ++answered;
+      });
+    }
+    ASSERT_TRUE(made.Container(pod, wish));
+    EXPECT_EQ(answered, 3);
+    const std::string text = *made.disk().ReadFile("/pods/u/etc-hosts", 4096);
+    EXPECT_EQ(text.find(wish.pod_ips[0] + "\t"), text.rfind(wish.pod_ips[0] + "\t")) << text;
+    EXPECT_EQ(text.find("# Kubernetes-managed"), text.rfind("# Kubernetes-managed")) << text;
+  }
+  EXPECT_EQ(made.specs().gathering(), 0u);
 }
 
 TEST(PodSpecBuilder, SandboxesHaveThePodsDns) {

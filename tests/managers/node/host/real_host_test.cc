@@ -2,8 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <latch>
+#include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
+#include "base/cancel.h"
 #include "managers/node/host_calls.h"
 #include "managers/node/host_facts.h"
 #include "reactor/blocking_pool.h"
@@ -61,6 +67,61 @@ TEST_P(RealHostTest, HasALoopbackInterfaceAndALocalName) {
   EXPECT_TRUE(loopback->up);
   ASSERT_FALSE(facts->of_node_name.empty());
   EXPECT_TRUE(facts->of_node_name.front().IsLoopback());
+}
+
+// Returns when the test lets it. Shared: who was abandoned outlives its test.
+struct Hung {
+  std::atomic<int> calls = 0;
+  std::latch released{1};
+
+  template <class T>
+  Result<T> Call() {
+    ++calls;
+    released.wait();
+    return T{};
+  }
+};
+
+// A file server, or a name service, that is gone: asked with every status of the node, for days.
+TEST_P(RealHostTest, WhatHangsTakesOneThreadOfEachKindHoweverOftenItIsAsked) {
+  const auto hung = std::make_shared<Hung>();
+  RealHostCalls calls(
+      shard_, pool_,
+      {.space = [hung](const std::string&) { return hung->Call<FileSystemSpace>(); },
+       .interfaces = [hung] { return hung->Call<std::vector<NetworkInterface>>(); },
+       .resolve = [hung](const std::string&) { return hung->Call<std::vector<IpAddress>>(); }});
+  int ended = 0;
+  const auto ask = [&](const Context& context) {
+    const auto failed = [&ended](const auto& answer) {
+      EXPECT_FALSE(answer);
+      ++ended;
+    };
+    calls.MeasureFileSystem(context, "/", failed);
+    calls.Interfaces(context, failed);
+    calls.Resolve(context, "here", failed);
+  };
+  CancelSource given_up;
+  Context first;
+  first.cancel = given_up.token();
+  ask(first);
+  ASSERT_TRUE(RunUntil([&] { return hung->calls == 3; }));
+  given_up.Cancel();
+  for (int round = 1; round <= 20; ++round) {
+    Context context;
+    context.priority = Priority::kCritical;
+    context.deadline = After(loop().Now(), Milliseconds(2));
+    ask(context);
+    ASSERT_TRUE(RunUntil([&] { return ended == 3 + 3 * round; }));
+  }
+  EXPECT_EQ(hung->calls, 3);
+  EXPECT_EQ(pool_.Snapshot().abandoned, 3u);
+  // All others have the rest of the pool.
+  EXPECT_TRUE(Await<FileSystemSpace>(
+      [&](auto done) { calls_.MeasureFileSystem({}, "/", std::move(done)); }));
+  hung->released.count_down();
+  EXPECT_TRUE(Await<FileSystemSpace>([&](auto done) {
+    calls.MeasureFileSystem({}, "/", std::move(done));
+  })) << "and it is asked again when it has come back";
 }
 
 TEST_P(RealHostTest, AFolderThatIsNotThereHasNoFileSystem) {

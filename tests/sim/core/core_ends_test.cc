@@ -1,0 +1,147 @@
+// Pods that the node ends for good, over deaths of the agent before anybody else heard of it.
+#include "kube/api/types.h"
+#include "tests/sim/core/core_fixture.h"
+
+namespace denselet::sim {
+namespace {
+
+class CoreEndsTest : public CoreTest {
+ protected:
+  void Evict(const SimPod& pod, std::optional<int64_t> grace = 1) {
+    agent_->OnOwner(pod.uid, [uid = pod.uid, grace](sync::PodShard& shard) {
+      shard.Kill(uid,
+                 {.reason = sync::EndReason::kKilled,
+                  .outcome = sync::PodOutcome::kFailed,
+                  .status_reason = "Evicted"},
+                 grace);
+    });
+  }
+  // The next agent hears of the pods as the API server has them: it was told nothing.
+  void Restart() {
+    agent_.reset();
+    statuses_.clear();
+    Start();
+    TellAll();
+  }
+  std::string StatusOf(const SimPod& pod) {
+    kube::core::PodStatus status;
+    EXPECT_TRUE(status.ParseFromString(statuses_[pod.uid]));
+    return status.phase() + " " + status.reason();
+  }
+};
+
+TEST_F(CoreEndsTest, AnEvictedPodIsNotRunAgain) {
+  Start();
+  SimPod& pod = Pod(SimPodKind::kServer, "u1");
+  TellAll();
+  Run(Seconds(10));
+  ASSERT_TRUE(Runs(pod));
+  Evict(pod);
+  Run(Seconds(10));
+  ASSERT_FALSE(Runs(pod));
+  Restart();
+  Run(Seconds(60));
+  EXPECT_FALSE(Runs(pod));
+  EXPECT_EQ(Requests(RuntimeRequest::kRunSandbox, pod), 1u);
+  EXPECT_EQ(StatusOf(pod), "Failed Evicted");
+}
+
+TEST_F(CoreEndsTest, AnEvictionThatHadBegunGoesOn) {
+  Start();
+  SimPod& pod = Pod(SimPodKind::kServer, "u1", "12345");  // does not stop by itself
+  TellAll();
+  Run(Seconds(10));
+  Evict(pod, 5);
+  Run(Seconds(2));
+  ASSERT_TRUE(Runs(pod));
+  ASSERT_GE(Requests(RuntimeRequest::kStopContainer, pod), 1u);
+  Restart();
+  Run(Seconds(12));
+  EXPECT_FALSE(Runs(pod));
+  EXPECT_EQ(StatusOf(pod), "Failed Evicted");
+}
+
+TEST_F(CoreEndsTest, APodWhoseDeadlineHasPassedIsNotRunAgain) {
+  Start();
+  SimPod& pod = Pod(SimPodKind::kDeadline, "u1");
+  TellAll();
+  Run(Seconds(80));
+  ASSERT_TRUE(Runs(pod));
+  Run(Seconds(60));
+  ASSERT_FALSE(Runs(pod));
+  Restart();
+  Run(Seconds(60));
+  EXPECT_FALSE(Runs(pod));
+  EXPECT_EQ(Requests(RuntimeRequest::kRunSandbox, pod), 1u);
+  EXPECT_EQ(StatusOf(pod), "Failed DeadlineExceeded");
+}
+
+TEST_F(CoreEndsTest, OneThatWasPreemptedIsNotRunBesideItsSuccessor) {
+  options_.milli_cpus = kSimMilliCpus;
+  Start();
+  SimPod& pod = Pod(SimPodKind::kServer, "u1");
+  pod.contested = true;
+  pod.milli_cpus = 2000;
+  TellAll();
+  Run(Seconds(10));
+  ASSERT_TRUE(Runs(pod));
+  SimPod& critical = Static("u2");
+  critical.contested = true;
+  critical.milli_cpus = 2000;
+  TellAll();
+  Run(Seconds(60));
+  ASSERT_TRUE(Runs(critical));
+  ASSERT_FALSE(Runs(pod));
+  Restart();
+  Run(Seconds(60));
+  EXPECT_TRUE(Runs(critical));
+  EXPECT_FALSE(Runs(pod));
+  EXPECT_EQ(StatusOf(pod), "Failed Preempting");
+}
+
+TEST_F(CoreEndsTest, NothingStopsBeforeTheJournalHasIt) {
+  Start();
+  SimPod& pod = Pod(SimPodKind::kServer, "u1");
+  TellAll();
+  Run(Seconds(10));
+  leaves_.disk().faults().full = true;
+  Evict(pod);
+  Run(Seconds(1));
+  EXPECT_EQ(Requests(RuntimeRequest::kStopContainer, pod), 0u);
+  leaves_.disk().faults().full = false;
+  Run(Seconds(6));
+  EXPECT_FALSE(Runs(pod));
+}
+
+TEST_F(CoreEndsTest, AJournalThatCannotWriteHoldsUpAnEvictionForSecondsOnly) {
+  Start();
+  SimPod& pod = Pod(SimPodKind::kServer, "u1");
+  TellAll();
+  Run(Seconds(10));
+  leaves_.disk().faults().full = true;
+  Evict(pod);
+  Run(Seconds(4));
+  EXPECT_TRUE(Runs(pod));
+  Run(Seconds(5));
+  EXPECT_FALSE(Runs(pod));
+  EXPECT_NE(sink_.Take().find("journal does not have it"), std::string::npos);
+}
+
+// Killed without a record, it was not to end.
+TEST_F(CoreEndsTest, AnEvictionThatNobodyRecordedHasNotBegun) {
+  Start();
+  SimPod& pod = Pod(SimPodKind::kServer, "u1");
+  TellAll();
+  Run(Seconds(10));
+  leaves_.disk().faults().full = true;
+  Evict(pod);
+  Run(Seconds(2));
+  leaves_.disk().faults().full = false;
+  Restart();
+  Run(Seconds(30));
+  EXPECT_TRUE(Runs(pod));
+  EXPECT_EQ(Requests(RuntimeRequest::kCreateContainer, pod), 1u);
+}
+
+}  // namespace
+}  // namespace denselet::sim
