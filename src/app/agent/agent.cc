@@ -160,7 +160,6 @@ void Agent::SpareMemory() {
     });
   }
   reactor::EmptyThreadCache();
-  reactor::UnmapProgram();
 }
 
 void Agent::StopLeaves() {
