@@ -101,7 +101,9 @@ TEST_F(EndedPodsTest, NoDecisionOvertakesAnEnd) {
   disk.faults().full = false;
   for (int i = 0; i < 2'000 && answers.count("b") == 0; ++i) {
     Pass(Milliseconds(50));
-    if (answers.count("b") != 0) EXPECT_EQ(durable_, "filler a ");
+    if (answers.count("b") != 0) {
+      EXPECT_EQ(durable_, "filler a ");
+    }
   }
   EXPECT_EQ(answers["b"], "admitted");
 }
