@@ -1,5 +1,4 @@
 // Who has the pool's workers when calls hang: blocking_pool.h.
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <memory>
@@ -8,29 +7,11 @@
 #include <vector>
 
 #include "reactor/blocking_pool.h"
-#include "reactor/unique_fd.h"
+#include "tests/integration/hang.h"
 #include "tests/integration/loop_fixture.h"
 
 namespace denselet::reactor {
 namespace {
-
-// Calls that return when the test lets them, one for each Release. Shared: one that was abandoned
-// outlives its test.
-class Hang {
- public:
-  Result<int> Wait() const {
-    uint64_t count = 0;
-    EXPECT_EQ(::read(event_.get(), &count, sizeof count), static_cast<ssize_t>(sizeof count));
-    return 7;
-  }
-  void Release() const {
-    const uint64_t one = 1;
-    EXPECT_EQ(::write(event_.get(), &one, sizeof one), static_cast<ssize_t>(sizeof one));
-  }
-
- private:
-  const UniqueFd event_{::eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE)};
-};
 
 Context Wanted(const CancelSource& source) {
   Context context;

@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,28 +19,12 @@
 #include "base/random.h"
 #include "reactor/shards.h"
 #include "reactor/unique_fd.h"
+#include "tests/integration/hang.h"
 #include "tests/integration/loop_fixture.h"
 #include "tests/integration/resources.h"
 
 namespace denselet::reactor {
 namespace {
-
-// A call that returns when the test lets it. Shared: a job that was abandoned outlives its test.
-class Hang {
- public:
-  Result<int> Wait() const {
-    uint64_t count = 0;
-    EXPECT_EQ(::read(event_.get(), &count, sizeof count), static_cast<ssize_t>(sizeof count));
-    return 7;
-  }
-  void Release() const {
-    const uint64_t one = 1;
-    EXPECT_EQ(::write(event_.get(), &one, sizeof one), static_cast<ssize_t>(sizeof one));
-  }
-
- private:
-  const UniqueFd event_{::eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE)};
-};
 
 Context Wanted(const CancelSource& source) {
   Context context;

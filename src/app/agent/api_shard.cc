@@ -89,7 +89,7 @@ void ApiShard::Prepare(reactor::Done<node::MachineFacts> done) {
   };
   const Error ends(ErrorCode::kCancelled, "the agent ends");
   // Before any pod is told of: each sandbox needs resolv.conf, and mounts are made below the root.
-  auto read = [this, alive = cancel_.token(), context,
+  auto look = [this, alive = cancel_.token(), context,
                ends](reactor::Done<node::MachineFacts> asker) {
     resolv_conf_->Start([this, alive, context, ends, asker = std::move(asker)]() mutable {
       if (alive.cancelled()) return asker(ends);
@@ -97,13 +97,13 @@ void ApiShard::Prepare(reactor::Done<node::MachineFacts> done) {
     });
   };
   auto share = [this, alive = cancel_.token(), context, ends,
-                read](reactor::Done<node::MachineFacts> asker) {
+                look](reactor::Done<node::MachineFacts> asker) {
     leaves_->MakeSharedMount(
         context(), options_.root_folder,
-        [this, alive, ends, read, asker = std::move(asker)](const Result<bool>& made) mutable {
+        [this, alive, ends, look, asker = std::move(asker)](const Result<bool>& made) mutable {
           if (alive.cancelled()) return asker(ends);
           if (const Status shared = CheckShared(made); !shared) return asker(shared.error());
-          read(std::move(asker));
+          look(std::move(asker));
         });
   };
   leaves_->files().MakeDirectories(

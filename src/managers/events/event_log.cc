@@ -22,15 +22,15 @@ void EventLog::Write(TimePoint now, const sync::EventObject& object, sync::Event
                      std::string_view reason, const std::string& message) {
   const bool warns = type == sync::EventType::kWarning;
   const ObjectRef name{object.ns, object.name};
-  const auto write = [&](const auto& line) {
+  const auto put = [&](const auto& line) {
     line(KV("object", name), KV("fieldPath", object.field_path), KV("kind", object.kind),
          KV("apiVersion", object.api_version), KV("type", warns ? "Warning" : "Normal"),
          KV("reason", reason), KV("message", message));
   };
   if (warns && HasRoom(now)) {
-    return write([&](const auto&... pairs) { log_.Warning("Event occurred", pairs...); });
+    return put([&](const auto&... pairs) { log_.Warning("Event occurred", pairs...); });
   }
-  write([&](const auto&... pairs) { log_.V(3).Info("Event occurred", pairs...); });
+  put([&](const auto&... pairs) { log_.V(3).Info("Event occurred", pairs...); });
 }
 
 }  // namespace denselet::events

@@ -252,10 +252,9 @@ TEST(Support, NamesFieldsAtTheirDefaultToo) {
       LoadConfig(Flags({"--config=/c.yaml", "--image-gc-high-threshold=85"}), files));
   EXPECT_THAT(found.dead, ElementsAre("hairpinMode"));
   EXPECT_THAT(found.told, IsEmpty());
-  EXPECT_THAT(found.missing,
-              ElementsAre("allowedUnsafeSysctls", "authentication.webhook.cacheTTL",
-                          "containerLogMaxFiles", "containerLogMaxSize", "enableServer",
-                          "imageGCHighThresholdPercent"));
+  EXPECT_THAT(found.missing, ElementsAre("allowedUnsafeSysctls", "authentication.webhook.cacheTTL",
+                                         "containerLogMaxFiles", "containerLogMaxSize",
+                                         "enableServer", "imageGCHighThresholdPercent"));
   EXPECT_THAT(FindFieldsWithoutEffect(LoadConfig(Flags({"--config=/off.yaml"}), files)).missing,
               IsEmpty());
   EXPECT_THAT(FindFieldsWithoutEffect(LoadConfig(Flags({"--config=/cgroups.yaml"}), files)).missing,
