@@ -141,6 +141,11 @@ class ToldApi final : public sync::ApiServer {
 
 class TrustBundlesTest : public ObjectsTest {
  protected:
+  // Before the server that they follow.
+  ~TrustBundlesTest() override {
+    fronts_.clear();
+    home_.reset();
+  }
   void Start(bool enabled = true, bool server = true) {
     PodObjectsOptions options;
     options.trust_bundles.enabled = enabled;
