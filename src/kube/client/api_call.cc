@@ -11,11 +11,11 @@ namespace denselet::kube {
 using sync::ApiObject;
 using sync::ApiVerb;
 
-ApiCall::ApiCall(const ApiCallParts& parts, TokenBucket* limit, const Context& context,
+ApiCall::ApiCall(const ApiCallParts& parts, RequestLine* line, const Context& context,
                  sync::ApiRequest request, reactor::Done<ApiObject> done,
                  UniqueFunction<void(ApiCall&)> finished)
     : parts_(parts),
-      limit_(limit),
+      line_(line),
       context_(context),
       request_(std::move(request)),
       done_(std::move(done)),
@@ -30,14 +30,21 @@ ApiCall::ApiCall(const ApiCallParts& parts, TokenBucket* limit, const Context& c
   }
   cancelled_ = context_.cancel.OnCancel([this] {
     if (stage_ == Stage::kSent || stage_ == Stage::kDone) return;  // the exchange hears it, too
-    if (stage_ == Stage::kLimited && limit_ != nullptr) limit_->GiveBack();
+    LeaveLine();
     FinishLater(Error(ErrorCode::kCancelled, "nobody waits for the answer any more"));
   });
-  WaitUntil(limit_ == nullptr ? now : limit_->Take(now), Stage::kLimited);
+  WaitUntil(line_ == nullptr ? now : context_.deadline, Stage::kLimited);
+  if (line_ == nullptr) return;
+  place_ = line_->Enter(context_.priority, [self = self_] {
+    if (*self == nullptr || (*self)->stage_ != Stage::kLimited) return;
+    (*self)->parts_.loop.Disarm((*self)->timer_);
+    (*self)->OnTimer();
+  });
 }
 
 ApiCall::~ApiCall() {
   *self_ = nullptr;
+  LeaveLine();
   parts_.loop.Disarm(timer_);
 }
 
@@ -48,10 +55,14 @@ void ApiCall::WaitUntil(TimePoint when, Stage stage) {
 
 void ApiCall::OnTimer() {
   if (context_.Expired(parts_.loop.Now())) {
-    if (stage_ == Stage::kLimited && limit_ != nullptr) limit_->GiveBack();
+    LeaveLine();
     return Finish(Error(ErrorCode::kDeadlineExceeded, "the request was not sent in time"));
   }
   Authorize();
+}
+
+void ApiCall::LeaveLine() {
+  if (stage_ == Stage::kLimited && line_ != nullptr) line_->Leave(place_);
 }
 
 void ApiCall::Authorize() {

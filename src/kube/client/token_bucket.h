@@ -13,16 +13,18 @@ class TokenBucket {
   TokenBucket(double per_second, uint32_t burst)
       : per_second_(per_second), burst_(burst), tokens_(burst) {}
 
-  // Takes a token and says when it may be used: now or, when the bucket is empty, later. Every one
-  // that waits is promised a time of its own, so they need no queue.
-  TimePoint Take(TimePoint now);
-  // Given back unused by who does not want to wait any more.
-  void GiveBack() { tokens_ += per_second_ > 0 ? 1 : 0; }
+  // False: there is none, until NextAt.
+  bool TryTake(TimePoint now);
+  // When there will be one; now, if there is.
+  TimePoint NextAt(TimePoint now);
 
  private:
+  void Fill(TimePoint now);
+  bool HasOne() const;
+
   const double per_second_;
   const double burst_;
-  double tokens_;  // below zero: promised
+  double tokens_;
   TimePoint filled_at_ = TimePoint::min();
 };
 

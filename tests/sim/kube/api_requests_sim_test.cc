@@ -76,9 +76,11 @@ class ApiRequestsSim : public testing::Test {
     }
     return done();
   }
-  std::shared_ptr<Asked> Ask(const sync::ApiRequest& request, Duration timeout = Minutes(1)) {
+  std::shared_ptr<Asked> Ask(const sync::ApiRequest& request, Duration timeout = Minutes(1),
+                             Priority priority = Priority::kNormal) {
     auto asked = std::make_shared<Asked>();
-    const Context context = Context{}.WithTimeout(Now(), timeout);
+    Context context = Context{}.WithTimeout(Now(), timeout);
+    context.priority = priority;
     pair_->client->Send(context, request,
                         [this, asked, start = Now()](Result<sync::ApiObject> result) {
                           EXPECT_FALSE(asked->answer.has_value()) << "answered twice";
@@ -208,6 +210,40 @@ TEST_F(ApiRequestsSim, RequestsOfAClassAreLimitedAndHeartbeatsAreNot) {
   }));
   EXPECT_GE(asked.back()->took, Seconds(9));
   EXPECT_LE(asked.back()->took, Seconds(12));
+}
+
+TEST_F(ApiRequestsSim, WhatIsUrgentDoesNotWaitBehindAThousandThatAreNot) {
+  HttpApiPairOptions options;
+  options.client.requests_per_second = 50;
+  options.client.requests_burst = 100;
+  Make(options);
+  std::vector<std::shared_ptr<Asked>> ordinary;
+  for (int i = 0; i < 1000; ++i) ordinary.push_back(Ask(get_));
+  RunFor(Seconds(1));
+  const auto ready = Ask(get_, Seconds(10), Priority::kReadiness);
+  const auto ended = Ask(get_, Seconds(10), Priority::kCritical);
+  ASSERT_TRUE(Run([&] { return ready->answer && ended->answer; }));
+  EXPECT_EQ(ready->code(), Name(ErrorCode::kNotFound));
+  EXPECT_EQ(ended->code(), Name(ErrorCode::kNotFound));
+  EXPECT_LE(std::max(ready->took, ended->took), Milliseconds(200));
+  ASSERT_TRUE(Run([&] { return ordinary.back()->answer.has_value(); }));
+  EXPECT_LE(ordinary.back()->took, Seconds(19)) << "the rate is what it was";
+}
+
+TEST_F(ApiRequestsSim, WhatIsNotUrgentGetsItsTurnBesideManyThatAre) {
+  HttpApiPairOptions options;
+  options.client.requests_per_second = 50;
+  options.client.requests_burst = 1;
+  Make(options);
+  AskAndWait(get_);
+  std::vector<std::shared_ptr<Asked>> background, urgent;
+  for (int i = 0; i < 10; ++i) {
+    background.push_back(Ask(get_, Minutes(1), Priority::kBackground));
+  }
+  for (int i = 0; i < 1000; ++i) urgent.push_back(Ask(get_, Minutes(1), Priority::kCritical));
+  ASSERT_TRUE(Run([&] { return background.back()->answer.has_value(); }));
+  EXPECT_LE(background.back()->took, Seconds(3));
+  EXPECT_FALSE(urgent.back()->answer.has_value());
 }
 
 TEST_F(ApiRequestsSim, RequestsThatAreGivenUpGiveTheirTurnBack) {
