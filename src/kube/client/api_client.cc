@@ -11,19 +11,19 @@ ApiClient::ApiClient(reactor::Loop& loop, Random& random, ApiTransport& transpor
       transport_(transport),
       options_(options),
       parts_{loop, random, transport, options_.call},
-      main_limit_(options.requests_per_second, options.requests_burst),
-      events_limit_(options.events_per_second, options.events_burst) {}
+      main_line_(loop, "kubeAPIQPS", options.requests_per_second, options.requests_burst),
+      events_line_(loop, "eventRecordQPS", options.events_per_second, options.events_burst) {}
 
 ApiClient::~ApiClient() = default;
 
-TokenBucket* ApiClient::LimitOf(sync::ApiTraffic traffic) {
+RequestLine* ApiClient::LineOf(sync::ApiTraffic traffic) {
   switch (traffic) {
     case sync::ApiTraffic::kHeartbeat:
       return nullptr;
     case sync::ApiTraffic::kMain:
-      return &main_limit_;
+      return &main_line_;
     case sync::ApiTraffic::kEvents:
-      return &events_limit_;
+      return &events_line_;
   }
   return nullptr;
 }
@@ -36,7 +36,7 @@ void ApiClient::Send(const Context& context, sync::ApiRequest request,
     });
     return;
   }
-  auto call = std::make_unique<ApiCall>(parts_, LimitOf(request.traffic), context,
+  auto call = std::make_unique<ApiCall>(parts_, LineOf(request.traffic), context,
                                         std::move(request), std::move(done),
                                         [this](ApiCall& finished) { OnFinished(finished); });
   ApiCall* const key = call.get();

@@ -99,7 +99,10 @@ class ApiServer {
   // Answers once, in a later turn. What the server says no to (Error::answered, as of its 5xx):
   //   kNotFound, kAlreadyExists, kPermission (401 and 403), kInvalid (400, 405, 413, 415, 422)
   //   kConflict       another version, uid or state (a namespace that ends); a version too old
-  //   kOverloaded     429 beyond all retries, or a queue of ours is full
+  //   kOverloaded     429 beyond all retries
+  // where the server was not asked:
+  //   kOverloaded     (not answered) a queue of ours is full, or it did not get its turn under the
+  //                   rate limit in time: the server is not to blame, and may be well
   // and otherwise, after the retries that are safe:
   //   kUnavailable    not processed; kUnknownOutcome: it may have been (never of a get)
   //   kDeadlineExceeded, kCancelled, kCorrupt as the context and the answer have it
