@@ -34,6 +34,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/random.h"
+#include "base/repeated_trouble.h"
 #include "base/time.h"
 #include "kube/api/fwd.h"
 #include "kube/api/pod/pod_at_rest.h"
@@ -46,8 +47,8 @@
 namespace denselet::managers {
 
 struct StatusManagerOptions {
-  // Requests under way; the others wait in line. Small, because what was handed to the client waits
-  // there without regard to its urgency.
+  // Requests under way; the others wait in line. Small, because what was handed to the client is
+  // not replaced by a newer status any more.
   uint32_t requests_max = 16;
   Duration request_time_max = Seconds(10);
   Duration start_hold = Seconds(1);
@@ -214,6 +215,7 @@ class StatusManager final : public sync::PodStatusSink {
   uint32_t urgent_in_a_row_ = 0;
   // The server cannot be reached: one request at a time tries it, with pauses.
   uint32_t troubles_ = 0;
+  RepeatedTrouble crowded_;                   // requests do not get their turn in time
   TimePoint answered_at_ = TimePoint::min();  // by the server, whatever it said
   TimePoint quiet_until_ = {};
   reactor::TimerId quiet_timer_ = {};
