@@ -28,6 +28,18 @@ RequestLine* ApiClient::LineOf(sync::ApiTraffic traffic) {
   return nullptr;
 }
 
+bool ApiClient::IsBusy(sync::ApiTraffic traffic) const {
+  switch (traffic) {
+    case sync::ApiTraffic::kHeartbeat:
+      return false;
+    case sync::ApiTraffic::kMain:
+      return main_line_.size() > 0;
+    case sync::ApiTraffic::kEvents:
+      return events_line_.size() > 0;
+  }
+  return false;
+}
+
 void ApiClient::Send(const Context& context, sync::ApiRequest request,
                      reactor::Done<sync::ApiObject> done) {
   if (calls_.size() >= options_.calls_max) {

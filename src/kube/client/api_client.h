@@ -39,6 +39,7 @@ class ApiClient final : public sync::ApiServer {
             reactor::Done<sync::ApiObject> done) override;
   std::unique_ptr<sync::ListWatch> Follow(sync::ListWatchSpec spec,
                                           sync::ListWatchUser& user) override;
+  bool IsBusy(sync::ApiTraffic traffic) const override;
   void DropIdleConnections() override { transport_.CloseIdle(); }
 
   size_t calls() const { return calls_.size(); }

@@ -15,7 +15,9 @@
 // that was lost on its way, of this process or the one before, cannot arrive after a newer one.
 //
 // An ordinary start (pending, nothing wrong) is held for `start_hold`: a pod that is up by then
-// costs one patch. Readiness, an end, a restart or a reason to wait is never held.
+// costs one patch. While requests wait for their turn under the rate limit it is held on, up to
+// `start_hold_max`: what it would take is better spent on what makes pods run. Readiness, an end, a
+// restart or a reason to wait is never held.
 //
 // Everything is bounded by the number of pods. Lives on the API shard; destroying it ends it.
 #pragma once
@@ -52,6 +54,7 @@ struct StatusManagerOptions {
   uint32_t requests_max = 16;
   Duration request_time_max = Seconds(10);
   Duration start_hold = Seconds(1);
+  Duration start_hold_max = Seconds(30);
   // Between tries of one pod, and of all when the server cannot be reached.
   Duration retry_min = Milliseconds(200);
   Duration retry_max = Seconds(10);
@@ -157,6 +160,7 @@ class StatusManager final : public sync::PodStatusSink {
   // Somebody will have a use for the patch. Most statuses of a start are held, or wait for their
   // turn, until a newer one takes their place.
   bool NeedsPatch(const Entry& entry, Urgency urgency) const;
+  bool HoldIsOver(const Entry& entry) const;
   static bool Shows(const Entry& entry, const kube::PodAtRest& shown);
   // Of a pod whose turn it is.
   Result<Work> PlanNow(const PodUid& pod, const Entry& entry, const kube::PodAtRest& shown);

@@ -110,6 +110,9 @@ class ApiServer {
 
   virtual std::unique_ptr<ListWatch> Follow(ListWatchSpec spec, ListWatchUser& user) = 0;
 
+  // Requests of that kind wait for their turn: what can wait should not stand in their way.
+  virtual bool IsBusy(ApiTraffic) const { return false; }
+
   // Heartbeats have failed more than once: connections that carry nothing may lead nowhere any
   // more, and are given up. For who has connections.
   virtual void DropIdleConnections() {}

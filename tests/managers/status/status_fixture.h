@@ -84,6 +84,8 @@ class GatedApi final : public sync::ApiServer {
                                           sync::ListWatchUser& user) override {
     return server_.Follow(std::move(spec), user);
   }
+  bool busy = false;
+  bool IsBusy(sync::ApiTraffic) const override { return busy; }
 
  private:
   void Answer(Duration after, const Error& error, reactor::Done<sync::ApiObject> done) {

@@ -65,6 +65,37 @@ TEST_F(StatusTest, OrdinaryStartThatTakesLongerIsTold) {
   EXPECT_EQ(api_.seen.size(), 1U);
 }
 
+TEST_F(StatusTest, OrdinaryStartTakesNoTurnFromRequestsThatWait) {
+  Start();
+  const Pod pod = Create("a");
+  api_.busy = true;
+  Set(pod, MakeStatus("Pending", 0, false));
+  RunFor(Seconds(20));
+  EXPECT_EQ(api_.seen.size(), 0U);
+  Set(pod, MakeStatus("Running", 0, true));
+  RunFor(Milliseconds(20));
+  EXPECT_EQ(Find("a")->status().phase(), "Running");
+  EXPECT_EQ(api_.seen.size(), 1U);
+}
+
+TEST_F(StatusTest, OrdinaryStartIsToldWhenThereIsRoomAndInTheEndAnyway) {
+  Start();
+  api_.busy = true;
+  const Pod soon = Create("a");
+  Set(soon, MakeStatus("Pending", 0, false));
+  RunFor(Seconds(5));
+  api_.busy = false;
+  RunFor(Milliseconds(1100));
+  EXPECT_EQ(api_.seen.size(), 1U);
+  api_.busy = true;
+  const Pod late = Create("b");
+  Set(late, MakeStatus("Pending", 0, false));
+  RunFor(Seconds(29));
+  EXPECT_EQ(api_.seen.size(), 1U);
+  RunFor(Seconds(2));
+  EXPECT_EQ(api_.seen.size(), 2U);
+}
+
 TEST_F(StatusTest, WhatPeopleWaitForIsNeverHeld) {
   Start();
   const Pod pod = Create("a");
