@@ -63,8 +63,8 @@ void ApiClient::OnFinished(ApiCall& call) {
 
 std::unique_ptr<sync::ListWatch> ApiClient::Follow(sync::ListWatchSpec spec,
                                                    sync::ListWatchUser& user) {
-  return std::make_unique<HttpListWatch>(loop_, random_, transport_, options_.list_watch,
-                                         std::move(spec), user);
+  return std::make_unique<HttpListWatch>(loop_, random_, transport_, main_line_,
+                                         options_.list_watch, std::move(spec), user);
 }
 
 }  // namespace denselet::kube

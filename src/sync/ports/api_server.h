@@ -59,6 +59,8 @@ struct ListWatchSpec {
   std::string field_selector = {};
   // The server ends each watch after this, or up to twice as long; then it is taken up again.
   Duration watch_time_min = Minutes(5);
+  // Of pages, which take their turn under kubeAPIQPS; watches take none.
+  Priority priority = Priority::kNormal;
 };
 
 // Who follows. Calls come in turns of the loop, never inside a call to the list-watch, which may be

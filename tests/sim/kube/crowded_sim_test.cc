@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kube/api/types.h"
+#include "kube/client/pod_source.h"
 #include "managers/status/status_manager.h"
 #include "sync/ports/api_typed.h"
 #include "tests/fakes/api_objects_for_tests.h"
@@ -25,10 +26,18 @@ class CrowdedSim : public testing::Test, private sync::PodStatusUser {
     HttpApiPairOptions options;
     options.client.requests_per_second = per_second;
     options.client.requests_burst = burst;
+    Make(options);
+  }
+  void Make(const HttpApiPairOptions& options) {
     pair_.emplace(world_.loop(0), world_.loop(1), world_.random(),
                   *net::Address::Ip("127.0.0.1", 6443), options);
     manager_.emplace(loop(), world_.random(), Logger(output_), *pair_->client,
                      static_cast<sync::PodStatusUser&>(*this), managers::StatusManagerOptions{});
+  }
+  void End() {
+    manager_.reset();
+    pair_.reset();
+    RunFor(Seconds(1));  // the listener goes
   }
   ~CrowdedSim() override {
     manager_.reset();
@@ -108,6 +117,63 @@ TEST_F(CrowdedSim, StatusesArriveBesideTheTokensOfManyPods) {
   EXPECT_EQ(tokens_served_, 400 - tokens_late_);
   EXPECT_GE(tokens_served_, 350) << "those for whom 30 s were enough";
   EXPECT_EQ(sink_.Take(), "");
+}
+
+// As in client-go: a list is a request, a watch is none.
+TEST_F(CrowdedSim, PagesOfListsTakeATurnAndWatchesTakeNone) {
+  constexpr size_t kFollowersMax = 30;
+  for (const bool initial_events : {true, false}) {
+    SCOPED_TRACE(initial_events ? "initial events" : "pages");
+    HttpApiPairOptions options;
+    options.client.requests_per_second = 5;
+    options.client.requests_burst = 1;
+    options.client.list_watch.initial_events = initial_events;
+    Make(options);
+    std::vector<FollowedObjects> users(kFollowersMax);
+    std::vector<std::unique_ptr<sync::ListWatch>> watches;
+    for (FollowedObjects& user : users) {
+      watches.push_back(pair_->client->Follow({.resource = kube::kPods}, user));
+    }
+    const auto synced = [&] {
+      return std::ranges::count_if(users, [](const auto& user) { return user.synced > 0; });
+    };
+    RunFor(Seconds(2));
+    if (initial_events) {
+      EXPECT_EQ(synced(), kFollowersMax);
+    } else {
+      EXPECT_GE(synced(), 8);
+      EXPECT_LE(synced(), 12);
+      // One that goes while it waits holds up nobody.
+      watches.resize(kFollowersMax - 10);
+      RunFor(Seconds(3));
+      EXPECT_EQ(synced(), kFollowersMax - 10);
+    }
+    for (const FollowedObjects& user : users) EXPECT_TRUE(user.troubles.empty());
+    watches.clear();
+    End();
+  }
+}
+
+TEST_F(CrowdedSim, TheListOfPodsDoesNotWaitBehindTokens) {
+  HttpApiPairOptions options;
+  options.client.requests_per_second = 5;
+  options.client.requests_burst = 1;
+  options.client.list_watch.initial_events = false;
+  Make(options);
+  for (int i = 0; i < 200; ++i) AskForToken();
+  struct Told final : sync::PodSourceUser {
+    void OnPods(sync::SourceKind, std::vector<kube::PodRef>) override { ++sets; }
+    void OnPod(sync::SourceKind, kube::PodRef) override {}
+    void OnPodGone(sync::SourceKind, std::string_view) override {}
+    void OnTrouble(sync::SourceKind, const std::string&, const Error&) override { ++troubles; }
+    void OnTroubleOver(sync::SourceKind, const std::string&) override {}
+    int sets = 0, troubles = 0;
+  } told;
+  auto source = std::make_unique<kube::ApiPodSource>(*pair_->client, NodeName("n1"), told);
+  RunFor(Seconds(1));
+  EXPECT_EQ(told.sets, 1);
+  EXPECT_EQ(told.troubles, 0);
+  source.reset();
 }
 
 // So slow a limit that statuses are late whatever is done: it takes long, and nobody is blamed.
