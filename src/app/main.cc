@@ -101,10 +101,10 @@ int RunAgent(const ParsedFlags& flags, std::vector<std::string> warnings,
   }
   warnings.insert(warnings.end(), effective.warnings.begin(), effective.warnings.end());
   LogWarnings(warnings, effective, clock);
-  const auto backend = ChooseReactor(ReactorName(effective.own.settings.reactor), clock);
-  if (!backend) return Fail({backend.error().message()});
+  const auto reactor = ChooseReactor(ReactorName(effective.own.settings.reactor), clock);
+  if (!reactor) return Fail({reactor.error().message()});
   std::vector<std::string> of_options;
-  const auto options = MakeAgentOptions(flags, effective, *backend, LookAround(), of_options);
+  const auto options = MakeAgentOptions(flags, effective, *reactor, LookAround(), of_options);
   LogWarnings(of_options, effective, clock);
   if (!options) return Fail({options.error().message()});
   const auto code = RunAgentProcess(*options, clock);
@@ -113,9 +113,9 @@ int RunAgent(const ParsedFlags& flags, std::vector<std::string> warnings,
 }
 
 int PrintRawVersion(const ParsedFlags& flags, const denselet::Clock& clock) {
-  const auto backend = ChooseReactor(flags.Text("denselet-reactor"), clock);
-  if (!backend) return Fail({backend.error().message()});
-  return Print(RawVersionText(flags.KubernetesVersion(), *backend));
+  const auto reactor = ChooseReactor(flags.Text("denselet-reactor"), clock);
+  if (!reactor) return Fail({reactor.error().message()});
+  return Print(RawVersionText(flags.KubernetesVersion(), reactor->backend));
 }
 
 int RunCommand(const ParsedFlags& flags, const denselet::Clock& clock) {

@@ -1,20 +1,23 @@
 #include "app/reactor_choice.h"
 
+#include <string>
+
 namespace denselet::app {
 
-Result<reactor::Backend> ChooseReactor(std::string_view wanted, const Clock& clock) {
-  const reactor::Backend best = reactor::ProbeBackend(clock);
-  if (wanted.empty() || wanted == "auto") return best;
-  if (wanted == reactor::BackendName(reactor::Backend::kEpoll)) return reactor::Backend::kEpoll;
-  if (wanted != reactor::BackendName(reactor::Backend::kUring)) {
+using reactor::Backend;
+
+Result<ReactorChoice> ChooseReactor(std::string_view wanted, const Clock& clock) {
+  if (wanted == reactor::BackendName(Backend::kEpoll)) return ReactorChoice{Backend::kEpoll};
+  const bool best = wanted.empty() || wanted == "auto";
+  if (!best && wanted != reactor::BackendName(Backend::kUring)) {
     return Error(ErrorCode::kInvalid, "there is no reactor \"" + std::string(wanted) +
                                           "\": expected auto, uring or epoll");
   }
-  if (best != reactor::Backend::kUring) {
-    return Error(ErrorCode::kUnsupported,
-                 "--denselet-reactor=uring: this kernel lacks io_uring or forbids it");
-  }
-  return best;
+  const Status uring = reactor::CheckUring(clock);
+  if (!best && !uring) return uring.error().With("--denselet-reactor=uring");
+  if (!best) return ReactorChoice{Backend::kUring};
+  if (!uring) return ReactorChoice{.backend = Backend::kEpoll, .without_uring = uring.error()};
+  return ReactorChoice{.backend = Backend::kUring, .otherwise = Backend::kEpoll};
 }
 
 }  // namespace denselet::app

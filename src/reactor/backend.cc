@@ -5,8 +5,14 @@
 
 namespace denselet::reactor {
 
+Status CheckUring(const Clock& clock) {
+  const auto loop = UringLoop::Make(clock, {.operations_max = 1});
+  if (!loop) return loop.error();
+  return Ok();
+}
+
 Backend ProbeBackend(const Clock& clock) {
-  return UringLoop::Make(clock, {.operations_max = 1}) ? Backend::kUring : Backend::kEpoll;
+  return CheckUring(clock) ? Backend::kUring : Backend::kEpoll;
 }
 
 Result<std::unique_ptr<EventLoop>> MakeEventLoop(Backend backend, const Clock& clock,

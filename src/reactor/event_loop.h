@@ -179,7 +179,10 @@ class EventLoop : public Loop {
 enum class Backend : uint8_t { kUring, kEpoll };
 
 std::string_view BackendName(Backend backend);
-// The best backend this kernel allows: io_uring unless it is absent or forbidden.
+// Whether a loop on io_uring can be made, and why not: kUnsupported, it is absent or forbidden;
+// kOverloaded, there is no memory for it now.
+Status CheckUring(const Clock& clock);
+// The best backend this kernel allows: io_uring unless it cannot be used.
 Backend ProbeBackend(const Clock& clock);
 Result<std::unique_ptr<EventLoop>> MakeEventLoop(Backend backend, const Clock& clock,
                                                  const LoopOptions& options = {});

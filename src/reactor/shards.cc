@@ -97,11 +97,23 @@ void PinTo(int cpu) {
 }  // namespace
 
 Result<std::unique_ptr<Shards>> Shards::Start(const ShardsOptions& options, const Clock& clock) {
+  Result<std::unique_ptr<Shards>> first = StartAs(options, clock);
+  if (first || !options.otherwise || *options.otherwise == options.backend) return first;
+  // Not some on this and some on that: loops of one kind wake each other without a system call.
+  ShardsOptions others = options;
+  others.backend = *options.otherwise;
+  Result<std::unique_ptr<Shards>> second = StartAs(others, clock);
+  if (second) (*second)->denied_ = first.error();
+  return second;
+}
+
+Result<std::unique_ptr<Shards>> Shards::StartAs(const ShardsOptions& options, const Clock& clock) {
   const std::vector<int> cpus = AllowedCpus();
   const auto cpu_count = static_cast<uint32_t>(std::max<size_t>(cpus.size(), 1));
   const uint32_t count = options.count != 0 ? options.count : std::min(cpu_count, kCountDefaultMax);
 
   std::unique_ptr<Shards> shards(new Shards);
+  shards->backend_ = options.backend;
   shards->end_ = std::make_shared<End>(count);
   const auto begin = std::make_shared<Beginning>(count);
   for (uint32_t i = 0; i < count; ++i) shards->threads_.push_back(std::make_unique<Thread>());

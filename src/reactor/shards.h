@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct ShardsOptions {
   // after them is no help.
   uint32_t count = 0;
   Backend backend = Backend::kUring;
+  // What all run on where loops of that kind cannot be made; none: then there are no shards.
+  std::optional<Backend> otherwise = {};
   Pinning pinning = Pinning::kPinned;
   LoopOptions loop = {};
   MailLimits mail = {};
@@ -40,6 +43,9 @@ class Shards {
   static Result<std::unique_ptr<Shards>> Start(const ShardsOptions& options, const Clock& clock);
   ~Shards();
 
+  Backend backend() const { return backend_; }
+  // Why it is not the one that was wanted first, if so.
+  const std::optional<Error>& denied() const { return denied_; }
   uint32_t size() const { return static_cast<uint32_t>(threads_.size()); }
 
   // Any thread, at any time: runs `work` on a shard. False when its mailbox is full or the shards
@@ -63,9 +69,12 @@ class Shards {
   class End;
 
   Shards() = default;
+  static Result<std::unique_ptr<Shards>> StartAs(const ShardsOptions& options, const Clock& clock);
   void RunThread(uint32_t index, const ShardsOptions& options, const Clock& clock, Beginning& begin,
                  End& end);
 
+  Backend backend_ = Backend::kUring;
+  std::optional<Error> denied_;
   std::shared_ptr<End> end_;  // null: stopped
   std::vector<std::unique_ptr<Thread>> threads_;
   std::vector<Shard*> all_;

@@ -4,6 +4,7 @@
 #include <liburing.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +19,11 @@ constexpr unsigned kSubmissionEntries = 1024;
 constexpr unsigned kCompletionEntries = 8192;
 constexpr size_t kCompletionsPerBatch = 256;
 constexpr int kSubmitTriesMax = 100'000;
+// The memory of rings counts against a limit of the user's, and that of rings which have ended is
+// given back late, tens of milliseconds mostly: a ring that finds none waits for it, a second at
+// most. Only who starts or stops loops waits.
+constexpr int kMemoryTriesMax = 200;
+constexpr int kMemoryPauseMilliseconds = 5;
 // The kernel counts bytes of one operation in 32 bits.
 constexpr size_t kBytesPerOperationMax = 1u << 30;
 
@@ -41,6 +47,20 @@ enum UserData : uint64_t {
 uint64_t Pack(SlotKey key) { return uint64_t{key.generation} << 32 | key.index; }
 SlotKey Unpack(uint64_t data) {
   return {.index = static_cast<uint32_t>(data), .generation = static_cast<uint32_t>(data >> 32)};
+}
+
+Error CannotBeUsed(int error) {
+  const Error reason = Error::FromErrno(error, "io_uring cannot be used here");
+  rlimit limit{};
+  if (error != ENOMEM || ::getrlimit(RLIMIT_MEMLOCK, &limit) != 0) {
+    return Error(ErrorCode::kUnsupported, reason.message());
+  }
+  const std::string bytes =
+      limit.rlim_cur == RLIM_INFINITY ? "none" : std::to_string(limit.rlim_cur) + " bytes";
+  return Error(ErrorCode::kOverloaded,
+               reason.message() +
+                   "; most likely the limit of locked memory is used up (RLIMIT_MEMLOCK, " + bytes +
+                   ", for all processes of this user)");
 }
 
 unsigned Clamp(size_t size) { return static_cast<unsigned>(std::min(size, kBytesPerOperationMax)); }
@@ -77,6 +97,15 @@ struct UringLoop::Ring {
     buffers = io_uring_setup_buf_ring(&ring, kReceiveBuffers, kReceiveGroup, 0, &error);
     if (buffers == nullptr) return;
     for (uint16_t i = 0; i < kReceiveBuffers; ++i) GiveBuffer(i);
+  }
+
+  int InitialiseInTime() {
+    int error = Initialise();
+    for (int i = 0; error == -ENOMEM && i < kMemoryTriesMax; ++i) {
+      ::poll(nullptr, 0, kMemoryPauseMilliseconds);
+      error = Initialise();
+    }
+    return error;
   }
 
   // From the best form to the plainest: 6.1 has deferred task run, 5.19 cooperative, before that
@@ -118,10 +147,7 @@ struct UringLoop::Ring {
 
 Result<std::unique_ptr<EventLoop>> UringLoop::Make(const Clock& clock, const LoopOptions& options) {
   auto ring = std::make_unique<Ring>();
-  if (const int error = ring->Initialise(); error != 0) {
-    return Error(ErrorCode::kUnsupported,
-                 Error::FromErrno(-error, "io_uring cannot be used here").message());
-  }
+  if (const int error = ring->InitialiseInTime(); error != 0) return CannotBeUsed(-error);
   if (ring->has_multishot_receive && options.multishot_receive) ring->MakeBuffers();
   UniqueFd wake(::eventfd(0, EFD_CLOEXEC));
   if (!wake) return Error::FromErrno(errno, "eventfd");

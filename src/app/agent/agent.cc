@@ -36,10 +36,17 @@ Result<std::unique_ptr<Agent>> Agent::Start(const AgentProcess& process,
 }
 
 Status Agent::StartShards(const AgentOptions& options) {
-  auto shards =
-      reactor::Shards::Start({.count = options.shards, .backend = options.backend}, process_.clock);
+  auto shards = reactor::Shards::Start({.count = options.shards,
+                                        .backend = options.reactor.backend,
+                                        .otherwise = options.reactor.otherwise},
+                                       process_.clock);
   if (!shards) return shards.error();
   shards_ = *std::move(shards);
+  if (shards_->denied()) {
+    process_.log.Warning("Could not use io_uring, running on another reactor",
+                         KV("reactor", reactor::BackendName(shards_->backend())),
+                         Err(*shards_->denied()));
+  }
   on_shards_.resize(shards_->size());
   for (uint32_t i = 0; i < shards_->size(); ++i) {
     const Result<LogSink*> sink = process_.log_writer.AddProducer("shard");

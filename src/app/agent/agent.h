@@ -39,6 +39,7 @@ namespace denselet::app {
 struct AgentProcess {
   const Clock& clock;
   const LogVerbosity& verbosity;
+  const Logger& log;  // main's
   reactor::LogWriter& log_writer;
   reactor::ProgramEnd& end;
   net::LocalSocket* local_socket = nullptr;  // null: nobody is answered locally

@@ -171,7 +171,7 @@ AgentSurroundings LookAround() {
 }
 
 Result<AgentOptions> MakeAgentOptions(const ParsedFlags& flags, const EffectiveConfig& effective,
-                                      reactor::Backend backend, const AgentSurroundings& around,
+                                      const ReactorChoice& reactor, const AgentSurroundings& around,
                                       std::vector<std::string>& warnings) {
   const KubeletConfiguration& config = *effective.kubelet.config;
   const Result<std::string> name = NodeNameOf(flags, around);
@@ -197,7 +197,7 @@ Result<AgentOptions> MakeAgentOptions(const ParsedFlags& flags, const EffectiveC
   options.log = LogSettingsOf(config);
   options.shards = effective.own.settings.shards;
   options.socket = effective.own.settings.socket;
-  options.backend = backend;
+  options.reactor = reactor;
   options.cpus = *std::move(cpus);
   options.root_folder = Absolute(flags.Text("root-dir"), around);
   options.lock_file = Absolute(flags.Text("lock-file"), around);

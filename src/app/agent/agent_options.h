@@ -13,16 +13,16 @@
 #include "app/agent/shard_basics.h"
 #include "app/config/effective.h"
 #include "app/flags/parsed_flags.h"
+#include "app/reactor_choice.h"
 #include "base/result.h"
 #include "cri/connection.h"
-#include "reactor/event_loop.h"
 
 namespace denselet::app {
 
 struct AgentOptions {
   LogSettings log = {};
   uint32_t shards = 0;  // 0: by the number of CPUs
-  reactor::Backend backend = reactor::Backend::kUring;
+  ReactorChoice reactor = {};
   std::vector<int> cpus = {};  // reservedSystemCPUs; none: all that the process may use
 
   std::string lock_file = {};            // empty: none
@@ -49,7 +49,7 @@ AgentSurroundings LookAround();
 
 // `warnings` are a line each. kInvalid names the flag or the field.
 Result<AgentOptions> MakeAgentOptions(const ParsedFlags& flags, const EffectiveConfig& effective,
-                                      reactor::Backend backend, const AgentSurroundings& around,
+                                      const ReactorChoice& reactor, const AgentSurroundings& around,
                                       std::vector<std::string>& warnings);
 
 }  // namespace denselet::app

@@ -117,10 +117,13 @@ Result<int> RunAgentProcess(const AgentOptions& options, const Clock& clock) {
   }
   log.Info("Starting", KV("version", kDenseletVersion),
            KV("node", options.node.node.flags.node_name),
-           KV("reactor", reactor::BackendName(options.backend)));
+           KV("reactor", reactor::BackendName(options.reactor.backend)));
+  if (options.reactor.without_uring) {
+    log.Info("Could not use io_uring", Err(*options.reactor.without_uring));
+  }
   AgentOptions wary = options;
   wary.pods.core.shard.held_back = PodsToHoldBack(ReadCrashRecord(crashes));
-  Result<int> code = RunBeside({clock, verbosity, **writer, **end}, wary, log);
+  Result<int> code = RunBeside({clock, verbosity, log, **writer, **end}, wary, log);
   if (!code) {
     // Behind what shards have said.
     (void)(*writer)->Flush(kLogFlushTimeMax);

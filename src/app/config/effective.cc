@@ -84,6 +84,24 @@ Machine CheckMachine(LoadedConfig& loaded, ConfigFiles& files) {
   return *machine;
 }
 
+void Append(const std::vector<std::string>& lines, std::vector<std::string>& into) {
+  into.insert(into.end(), lines.begin(), lines.end());
+}
+
+// For who only looks, maybe for another machine: why the agent would not start on this one.
+std::vector<std::string> RefusalsOfMachine(const LoadedConfig& loaded, ConfigFiles& files) {
+  if (!loaded.complete) return {};
+  const std::string_view begin = "denselet would not start on this machine: ";
+  const auto machine = LookAtMachine(files);
+  if (!machine) return {std::string(begin) + machine.error().message()};
+  std::vector<std::string> refusals;
+  for (const kube::Fault& fault : ValidateForMachine(*loaded.config, loaded.gates, *machine)) {
+    refusals.push_back(std::string(begin) + ToString(Locate(fault, loaded.origins)));
+  }
+  Append(MachineWarnings(loaded.gates, *machine), refusals);
+  return refusals;
+}
+
 // File by file and line by line, as somebody who mends them goes. Nobody reads thousands of lines.
 void Arrange(size_t further, std::vector<ConfigFault>& faults) {
   std::map<std::string, size_t> ranks;  // of files and flags, as they come
@@ -98,10 +116,6 @@ void Arrange(size_t further, std::vector<ConfigFault>& faults) {
   if (further == 0) return;
   faults.push_back(
       {.origin = {}, .path = {}, .message = "and " + std::to_string(further) + " more"});
-}
-
-void Append(const std::vector<std::string>& lines, std::vector<std::string>& into) {
-  into.insert(into.end(), lines.begin(), lines.end());
 }
 
 EffectiveConfig LoadAll(const ParsedFlags& flags, ApiAccess api, ConfigFiles& files) {
@@ -168,12 +182,13 @@ FileVerdict CheckSettings(const std::string& text, const std::string& name) {
   return verdict;
 }
 
-FileVerdict CheckConfig(const std::string& text, const std::string& name,
-                        const ParsedFlags& flags) {
+FileVerdict CheckConfig(const std::string& text, const std::string& name, const ParsedFlags& flags,
+                        ConfigFiles& files) {
   LoadedConfig loaded = LoadConfigText(text, name, flags);
   Validate(loaded, ApiAccessSaid(flags));
   std::vector<std::string> more = ConfigWarnings(*loaded.config);
   Append(FieldWarnings(loaded), more);
+  Append(RefusalsOfMachine(loaded, files), more);
   FileVerdict verdict = VerdictOn(std::move(loaded));
   AddWarnings(name, more, verdict);
   return verdict;
@@ -188,11 +203,12 @@ bool AreSettings(const std::string& text) {
 enum class Given : uint8_t { kAsFile, kAsConfig, kAsSettings };
 
 FileVerdict CheckText(const std::string& text, const std::string& name, Given given,
-                      const ParsedFlags& flags) {
+                      const ParsedFlags& flags, ConfigFiles& files) {
   if (given == Given::kAsSettings) return CheckSettings(text, name);
-  if (given == Given::kAsConfig) return CheckConfig(text, name, flags);
+  if (given == Given::kAsConfig) return CheckConfig(text, name, flags, files);
   if (AreSettings(text)) return CheckSettings(text, name);
-  return name.ends_with(".conf") ? CheckDropIn(text, name, flags) : CheckConfig(text, name, flags);
+  return name.ends_with(".conf") ? CheckDropIn(text, name, flags)
+                                 : CheckConfig(text, name, flags, files);
 }
 
 void Tell(const FileVerdict& verdict, const std::string& name, CommandResult& result) {
@@ -212,7 +228,7 @@ void Tell(const FileVerdict& verdict, const std::string& name, CommandResult& re
 void CheckFile(const std::string& name, Given given, const ParsedFlags& flags, ConfigFiles& files,
                CommandResult& result) {
   const auto text = files.ReadNamed(name);
-  if (text) return Tell(CheckText(*text, name, given, flags), name, result);
+  if (text) return Tell(CheckText(*text, name, given, flags, files), name, result);
   result.errors.push_back("Error: " + text.error().message());
   result.exit_code = 1;
 }
@@ -220,6 +236,7 @@ void CheckFile(const std::string& name, Given given, const ParsedFlags& flags, C
 // What the file and the drop-ins make together, and our own settings beside it.
 void CheckMerged(const ParsedFlags& flags, ConfigFiles& files, CommandResult& result) {
   EffectiveConfig effective = LoadAll(flags, ApiAccessSaid(flags), files);
+  Append(RefusalsOfMachine(effective.kubelet, files), effective.kubelet.warnings);
   Conclude(flags, effective);
   std::string name;
   for (const std::string_view flag : {"config", "config-dir", "denselet-config"}) {

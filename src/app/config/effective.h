@@ -33,7 +33,8 @@ struct CommandResult {
 };
 
 // `denselet config check FILE...`: each file by itself, of either kind or a drop-in, with flags
-// over it. With --config-dir, what --config and the drop-ins make together.
+// over it. With --config-dir, what --config and the drop-ins make together. That the agent would
+// not start on this machine (cgroup v1, swap) is a warning: it may be meant for another.
 CommandResult CheckConfigFiles(const ParsedFlags& flags, ConfigFiles& files);
 // `denselet config print`, with --output yaml or json.
 CommandResult PrintEffectiveConfig(const ParsedFlags& flags, ConfigFiles& files);

@@ -46,7 +46,8 @@ std::vector<kube::Fault> ValidateForMachine(const kube::config::KubeletConfigura
   if (!machine.unified_cgroups && config.failcgroupv1()) {
     add("failCgroupV1",
         "kubelet is configured to not run on a host using cgroup v1. cgroup v1 support is "
-        "unsupported and will be removed in a future release");
+        "unsupported and will be removed in a future release; failCgroupV1: false runs it there "
+        "all the same");
   }
   if (!machine.unified_cgroups && config.has_singleprocessoomkill() &&
       !config.singleprocessoomkill()) {

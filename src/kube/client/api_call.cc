@@ -11,11 +11,11 @@ namespace denselet::kube {
 using sync::ApiObject;
 using sync::ApiVerb;
 
-ApiCall::ApiCall(const ApiCallParts& parts, TokenBucket* limit, const Context& context,
+ApiCall::ApiCall(const ApiCallParts& parts, RequestLine* line, const Context& context,
                  sync::ApiRequest request, reactor::Done<ApiObject> done,
                  UniqueFunction<void(ApiCall&)> finished)
     : parts_(parts),
-      limit_(limit),
+      line_(line),
       context_(context),
       request_(std::move(request)),
       done_(std::move(done)),
@@ -28,9 +28,13 @@ ApiCall::ApiCall(const ApiCallParts& parts, TokenBucket* limit, const Context& c
     FinishLater(Error(ErrorCode::kCancelled, "nobody waits for the answer any more"));
     return;
   }
+  if (context_.Expired(now)) {
+    FinishLater(Error(ErrorCode::kDeadlineExceeded, "the request was not sent in time"));
+    return;
+  }
   cancelled_ = context_.cancel.OnCancel([this] {
     if (stage_ == Stage::kSent || stage_ == Stage::kDone) return;  // the exchange hears it, too
-    if (stage_ == Stage::kLimited && limit_ != nullptr) limit_->GiveBack();
+    LeaveLine();
     FinishLater(Error(ErrorCode::kCancelled, "nobody waits for the answer any more"));
   });
   WaitForTurn();
@@ -38,13 +42,26 @@ ApiCall::ApiCall(const ApiCallParts& parts, TokenBucket* limit, const Context& c
 
 ApiCall::~ApiCall() {
   *self_ = nullptr;
+  LeaveLine();
   parts_.loop.Disarm(timer_);
 }
 
 // Each try takes a turn: a server that turns requests away is not asked more often for it.
 void ApiCall::WaitForTurn() {
+  if (line_ == nullptr) return WaitUntil(parts_.loop.Now(), Stage::kLimited);
+  // A quarter of the time is the server's: what goes out with no time for an answer would make it
+  // look silent.
   const TimePoint now = parts_.loop.Now();
-  WaitUntil(limit_ == nullptr ? now : limit_->Take(now), Stage::kLimited);
+  WaitUntil(After(now, context_.Left(now) / 4 * 3), Stage::kLimited);
+  place_ = line_->Enter(context_.priority, [self = self_] {
+    if (*self != nullptr && (*self)->stage_ == Stage::kLimited) (*self)->OnTurn();
+  });
+}
+
+void ApiCall::OnTurn() {
+  parts_.loop.Disarm(timer_);
+  if (context_.Expired(parts_.loop.Now())) return OnLate();
+  Authorize();
 }
 
 void ApiCall::WaitUntil(TimePoint when, Stage stage) {
@@ -53,12 +70,25 @@ void ApiCall::WaitUntil(TimePoint when, Stage stage) {
 }
 
 void ApiCall::OnTimer() {
-  if (context_.Expired(parts_.loop.Now())) {
-    if (stage_ == Stage::kLimited && limit_ != nullptr) limit_->GiveBack();
-    return Finish(Error(ErrorCode::kDeadlineExceeded, "the request was not sent in time"));
-  }
+  const bool in_line = stage_ == Stage::kLimited && line_ != nullptr;
+  if (in_line || context_.Expired(parts_.loop.Now())) return OnLate();
   if (stage_ == Stage::kPause) return WaitForTurn();
   Authorize();
+}
+
+// What a try has brought says more than that there was no time for another.
+void ApiCall::OnLate() {
+  LeaveLine();
+  if (last_failure_) return Finish(*last_failure_);
+  if (stage_ == Stage::kLimited && line_ != nullptr) return Finish(line_->TooLate());
+  Finish(Error(ErrorCode::kDeadlineExceeded,
+               stage_ == Stage::kCredentials
+                   ? "the credentials for the API server did not come in time"
+                   : "the request was not sent in time"));
+}
+
+void ApiCall::LeaveLine() {
+  if (stage_ == Stage::kLimited && line_ != nullptr) line_->Leave(place_);
 }
 
 void ApiCall::Authorize() {
@@ -91,7 +121,7 @@ void ApiCall::OnHead(net::HttpResponseHead head) {
 
 void ApiCall::OnBody(std::span<const std::byte> data) {
   if (body_.size() + data.size() > parts_.options.answer_bytes_max) {
-    return Finish(Error(ErrorCode::kOverloaded, "the API server's answer is too large"));
+    return Finish(Error(ErrorCode::kOverloaded, "the API server's answer is too large").AsAnswer());
   }
   body_.append(reinterpret_cast<const char*>(data.data()), data.size());
 }
@@ -158,6 +188,7 @@ void ApiCall::TryAgain(const Error& reason, Duration pause) {
   const TimePoint next = After(parts_.loop.Now(), pause);
   // Waiting until the deadline to say that it has passed helps nobody.
   if (tries_ >= parts_.options.tries_max || next >= context_.deadline) return Finish(reason);
+  last_failure_ = reason;
   WaitUntil(next, Stage::kPause);
 }
 

@@ -17,7 +17,7 @@
 #include "base/random.h"
 #include "kube/client/api_failure.h"
 #include "kube/client/api_transport.h"
-#include "kube/client/token_bucket.h"
+#include "kube/client/request_line.h"
 #include "reactor/api/loop.h"
 #include "sync/ports/api_server.h"
 
@@ -51,8 +51,9 @@ struct ApiCallParts {
 
 class ApiCall final : public reactor::Deletable, private net::HttpClientCall {
  public:
-  // `limit` may be null. `finished` comes once, in a later turn, right before `done`.
-  ApiCall(const ApiCallParts& parts, TokenBucket* limit, const Context& context,
+  // `line` may be null, and outlives this. `finished` comes once, in a later turn, right before
+  // `done`.
+  ApiCall(const ApiCallParts& parts, RequestLine* line, const Context& context,
           sync::ApiRequest request, reactor::Done<sync::ApiObject> done,
           UniqueFunction<void(ApiCall&)> finished);
   // Cancels what is under way, without a call to anybody.
@@ -69,7 +70,10 @@ class ApiCall final : public reactor::Deletable, private net::HttpClientCall {
 
   void WaitForTurn();
   void WaitUntil(TimePoint when, Stage stage);
+  void OnTurn();
   void OnTimer();
+  void OnLate();
+  void LeaveLine();
   void Authorize();
   void Transmit(const std::string& authorization);
   void OnRefused(const ApiFailure& failure);
@@ -81,7 +85,7 @@ class ApiCall final : public reactor::Deletable, private net::HttpClientCall {
   void Finish(Result<sync::ApiObject> result);
 
   const ApiCallParts parts_;
-  TokenBucket* const limit_;
+  RequestLine* const line_;
   Context context_;
   sync::ApiRequest request_;
   reactor::Done<sync::ApiObject> done_;
@@ -89,7 +93,9 @@ class ApiCall final : public reactor::Deletable, private net::HttpClientCall {
   const std::shared_ptr<ApiCall*> self_;  // shared with tasks and answers under way
 
   Stage stage_ = Stage::kLimited;
+  RequestLine::Place place_ = 0;  // of kLimited
   uint32_t tries_ = 0;
+  std::optional<Error> last_failure_;  // of a try that was not the last
   std::optional<TimePoint> unauthorized_since_;
   std::optional<Duration> server_timeout_;  // as the server is told
   reactor::TimerId timer_;

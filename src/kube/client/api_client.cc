@@ -11,21 +11,33 @@ ApiClient::ApiClient(reactor::Loop& loop, Random& random, ApiTransport& transpor
       transport_(transport),
       options_(options),
       parts_{loop, random, transport, options_.call},
-      main_limit_(options.requests_per_second, options.requests_burst),
-      events_limit_(options.events_per_second, options.events_burst) {}
+      main_line_(loop, "kubeAPIQPS", options.requests_per_second, options.requests_burst),
+      events_line_(loop, "eventRecordQPS", options.events_per_second, options.events_burst) {}
 
 ApiClient::~ApiClient() = default;
 
-TokenBucket* ApiClient::LimitOf(sync::ApiTraffic traffic) {
+RequestLine* ApiClient::LineOf(sync::ApiTraffic traffic) {
   switch (traffic) {
     case sync::ApiTraffic::kHeartbeat:
       return nullptr;
     case sync::ApiTraffic::kMain:
-      return &main_limit_;
+      return &main_line_;
     case sync::ApiTraffic::kEvents:
-      return &events_limit_;
+      return &events_line_;
   }
   return nullptr;
+}
+
+bool ApiClient::IsBusy(sync::ApiTraffic traffic) const {
+  switch (traffic) {
+    case sync::ApiTraffic::kHeartbeat:
+      return false;
+    case sync::ApiTraffic::kMain:
+      return main_line_.size() > 0;
+    case sync::ApiTraffic::kEvents:
+      return events_line_.size() > 0;
+  }
+  return false;
 }
 
 void ApiClient::Send(const Context& context, sync::ApiRequest request,
@@ -36,7 +48,7 @@ void ApiClient::Send(const Context& context, sync::ApiRequest request,
     });
     return;
   }
-  auto call = std::make_unique<ApiCall>(parts_, LimitOf(request.traffic), context,
+  auto call = std::make_unique<ApiCall>(parts_, LineOf(request.traffic), context,
                                         std::move(request), std::move(done),
                                         [this](ApiCall& finished) { OnFinished(finished); });
   ApiCall* const key = call.get();
@@ -51,8 +63,8 @@ void ApiClient::OnFinished(ApiCall& call) {
 
 std::unique_ptr<sync::ListWatch> ApiClient::Follow(sync::ListWatchSpec spec,
                                                    sync::ListWatchUser& user) {
-  return std::make_unique<HttpListWatch>(loop_, random_, transport_, options_.list_watch,
-                                         std::move(spec), user);
+  return std::make_unique<HttpListWatch>(loop_, random_, transport_, main_line_,
+                                         options_.list_watch, std::move(spec), user);
 }
 
 }  // namespace denselet::kube

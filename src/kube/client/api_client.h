@@ -11,7 +11,7 @@
 #include "kube/client/api_call.h"
 #include "kube/client/api_transport.h"
 #include "kube/client/list_watch.h"
-#include "kube/client/token_bucket.h"
+#include "kube/client/request_line.h"
 #include "reactor/api/loop.h"
 #include "sync/ports/api_server.h"
 
@@ -39,12 +39,13 @@ class ApiClient final : public sync::ApiServer {
             reactor::Done<sync::ApiObject> done) override;
   std::unique_ptr<sync::ListWatch> Follow(sync::ListWatchSpec spec,
                                           sync::ListWatchUser& user) override;
+  bool IsBusy(sync::ApiTraffic traffic) const override;
   void DropIdleConnections() override { transport_.CloseIdle(); }
 
   size_t calls() const { return calls_.size(); }
 
  private:
-  TokenBucket* LimitOf(sync::ApiTraffic traffic);
+  RequestLine* LineOf(sync::ApiTraffic traffic);
   void OnFinished(ApiCall& call);
 
   reactor::Loop& loop_;
@@ -52,8 +53,8 @@ class ApiClient final : public sync::ApiServer {
   ApiTransport& transport_;
   const ApiClientOptions options_;
   const ApiCallParts parts_;
-  TokenBucket main_limit_;
-  TokenBucket events_limit_;
+  RequestLine main_line_;
+  RequestLine events_line_;
   std::map<ApiCall*, std::unique_ptr<ApiCall>> calls_;
 };
 

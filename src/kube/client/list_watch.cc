@@ -27,11 +27,12 @@ bool IsProtobuf(const net::HttpResponseHead& head) {
 }  // namespace
 
 HttpListWatch::HttpListWatch(reactor::Loop& loop, Random& random, ApiTransport& transport,
-                             const ListWatchOptions& options, sync::ListWatchSpec spec,
-                             sync::ListWatchUser& user)
+                             RequestLine& line, const ListWatchOptions& options,
+                             sync::ListWatchSpec spec, sync::ListWatchUser& user)
     : loop_(loop),
       random_(random),
       transport_(transport),
+      line_(line),
       options_(options),
       spec_(std::move(spec)),
       user_(user),
@@ -44,6 +45,7 @@ HttpListWatch::HttpListWatch(reactor::Loop& loop, Random& random, ApiTransport& 
 
 HttpListWatch::~HttpListWatch() {
   *self_ = nullptr;
+  if (stage_ == Stage::kInLine) line_.Leave(place_);
   transport_.contact().Unsubscribe(subscription_);
   loop_.Disarm(timer_);
 }
@@ -74,7 +76,17 @@ void HttpListWatch::OnTimer() {
   Trouble(obstacle ? obstacle->With(late.message()) : late);
 }
 
+void HttpListWatch::WaitForTurn() {
+  stage_ = Stage::kInLine;
+  place_ = line_.Enter(spec_.priority, [self = self_] {
+    if (*self == nullptr || (*self)->stage_ != Stage::kInLine) return;
+    (*self)->has_turn_ = true;
+    (*self)->Begin();
+  });
+}
+
 void HttpListWatch::Begin() {
+  if (NeedsTurn() && !has_turn_) return WaitForTurn();
   // Looked at once: an expiry may pass between two looks.
   const std::string* const authorization = transport_.credentials().Authorization();
   if (authorization == nullptr) {
@@ -141,6 +153,7 @@ void HttpListWatch::StartInitial(const std::string& authorization) {
 // From the server's cache all comes in one answer, however long; pages are for lists that go
 // through to its store.
 void HttpListWatch::StartPage(const std::string& authorization) {
+  has_turn_ = false;
   list_frames_.emplace();
   Query query;
   query.Add("continue", continue_token_).Add("fieldSelector", spec_.field_selector);

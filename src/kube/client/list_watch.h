@@ -2,13 +2,16 @@
 // whenever it ends. The list comes as a watch with initial events where the server can do that, and
 // in pages elsewhere.
 //
-//   kPaused -> kCredentials -> kInitial ----------------> kWatching -+
-//      ^                  \--> kListing -> (next page) --^    |      | ended: from the last version
-//      on |                   \--------------------------------> +------+
+//   kPaused -> kCredentials -> kInitial --------------------------> kWatching -+
+//      ^                  \--> kInLine -> kListing -> (next page) --^    |      | ended: from the
+//      |                   \--------------------------------------------+------+ last version on
 //      +------- broken, refused: with growing pauses, which end when the server is back; a version
 //               too old: from the list on, at once
 //
-// Owned by its user, on the API shard.
+// A page takes a turn under kubeAPIQPS like any request, and waits for it as long as it takes;
+// watches take none, those with initial events included (as in client-go).
+//
+// Owned by its user, on the API shard; gone before the client that made it.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +26,7 @@
 #include "kube/api/codec/watch_frames.h"
 #include "kube/client/api_failure.h"
 #include "kube/client/api_transport.h"
+#include "kube/client/request_line.h"
 #include "kube/client/watched_objects.h"
 #include "reactor/api/loop.h"
 #include "sync/ports/api_server.h"
@@ -53,7 +57,7 @@ struct ListWatchOptions {
 
 class HttpListWatch final : public sync::ListWatch, private net::HttpClientCall {
  public:
-  HttpListWatch(reactor::Loop& loop, Random& random, ApiTransport& transport,
+  HttpListWatch(reactor::Loop& loop, Random& random, ApiTransport& transport, RequestLine& line,
                 const ListWatchOptions& options, sync::ListWatchSpec spec,
                 sync::ListWatchUser& user);
   ~HttpListWatch() override;
@@ -61,7 +65,7 @@ class HttpListWatch final : public sync::ListWatch, private net::HttpClientCall 
   const std::string& resource_version() const override { return version_; }
 
  private:
-  enum class Stage : uint8_t { kPaused, kCredentials, kInitial, kListing, kWatching };
+  enum class Stage : uint8_t { kPaused, kInLine, kCredentials, kInitial, kListing, kWatching };
 
   // HttpClientCall
   void OnHead(net::HttpResponseHead head) override;
@@ -71,6 +75,9 @@ class HttpListWatch final : public sync::ListWatch, private net::HttpClientCall 
 
   void Begin();
   void OnTimer();
+  // A page is next, which takes a turn.
+  bool NeedsTurn() const { return list_due_ && !initial_events_; }
+  void WaitForTurn();
   void StartInitial(const std::string& authorization);
   void StartPage(const std::string& authorization);
   void StartWatch(const std::string& authorization);
@@ -104,12 +111,15 @@ class HttpListWatch final : public sync::ListWatch, private net::HttpClientCall 
   reactor::Loop& loop_;
   Random& random_;
   ApiTransport& transport_;
+  RequestLine& line_;
   const ListWatchOptions options_;
   const sync::ListWatchSpec spec_;
   sync::ListWatchUser& user_;
   const std::shared_ptr<HttpListWatch*> self_;  // shared with tasks under way
 
   Stage stage_ = Stage::kPaused;
+  RequestLine::Place place_ = 0;  // of kInLine
+  bool has_turn_ = false;         // and has not used it
   WatchedObjects objects_;
   std::string version_;    // up to which all was told
   std::string list_from_;  // the version that a list must not be older than; "0": any will do

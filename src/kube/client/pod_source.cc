@@ -28,7 +28,11 @@ std::string PlaceOf(const ObjectRefView& object) {
 
 ApiPodSource::ApiPodSource(sync::ApiServer& api, const NodeName& node, sync::PodSourceUser& user)
     : node_(node.value()), user_(user) {
-  watch_ = api.Follow({.resource = kPods, .field_selector = "spec.nodeName=" + node_}, *this);
+  // Without it nothing is known of what to run, and what to stop.
+  watch_ = api.Follow({.resource = kPods,
+                       .field_selector = "spec.nodeName=" + node_,
+                       .priority = Priority::kCritical},
+                      *this);
 }
 
 ApiPodSource::~ApiPodSource() = default;

@@ -1,6 +1,7 @@
 // How many requests a second may go out, and how many at once: kubeAPIQPS and kubeAPIBurst.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/time.h"
@@ -9,20 +10,26 @@ namespace denselet::kube {
 
 class TokenBucket {
  public:
-  // A rate of zero or less: no limit.
+  // A rate of zero or less: no limit. A burst of zero is one of one: something must go.
   TokenBucket(double per_second, uint32_t burst)
-      : per_second_(per_second), burst_(burst), tokens_(burst) {}
+      : per_second_(per_second), burst_(std::max(burst, 1u)), tokens_(burst_) {}
 
-  // Takes a token and says when it may be used: now or, when the bucket is empty, later. Every one
-  // that waits is promised a time of its own, so they need no queue.
-  TimePoint Take(TimePoint now);
-  // Given back unused by who does not want to wait any more.
-  void GiveBack() { tokens_ += per_second_ > 0 ? 1 : 0; }
+  // False: there is none, until NextAt.
+  bool TryTake(TimePoint now);
+  // When there will be one; now, if there is.
+  TimePoint NextAt(TimePoint now);
+  // One that was taken and not used.
+  void GiveBack() { tokens_ = std::min(burst_, tokens_ + 1); }
+
+  double per_second() const { return per_second_; }
 
  private:
+  void Fill(TimePoint now);
+  bool HasOne() const;
+
   const double per_second_;
   const double burst_;
-  double tokens_;  // below zero: promised
+  double tokens_;
   TimePoint filled_at_ = TimePoint::min();
 };
 

@@ -189,7 +189,13 @@ void EventSender::OnSent(const Event& event) {
 void EventSender::OnFailed(const Error& error) {
   if (Judge(error) == Verdict::kRejected) return GiveUp(error);
   ++tries_;
-  if (tries_ >= kTriesMax) return GiveUp(error);
+  if (tries_ >= kTriesMax) {
+    ++rejected_;
+    log_.Error(error, "Unable to write event (retry limit exceeded!)",
+               KV("event", event_->metadata().name()), KV("reason", event_->reason()),
+               KV("tries", tries_));
+    return Next();
+  }
   log_.Error(error, "Unable to write event (may retry after sleeping)",
              KV("event", event_->metadata().name()), KV("try", tries_));
   stage_ = Stage::kPausing;
@@ -211,8 +217,7 @@ void EventSender::GiveUp(const Error& error) {
                    KV("event", event_->metadata().name()), Err(error));
   } else {
     log_.Error(error, "Server rejected event (will not retry!)",
-               KV("event", event_->metadata().name()), KV("reason", event_->reason()),
-               KV("tries", tries_));
+               KV("event", event_->metadata().name()), KV("reason", event_->reason()));
   }
   Next();
 }

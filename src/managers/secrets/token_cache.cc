@@ -73,9 +73,11 @@ void TokenCache::Fetch(const Context& context, const sync::TokenWish& wish,
     return loop_.Post(
         [error = *entry.fault, done = std::move(done)]() mutable { done(std::move(error)); });
   }
-  // One that is still good is the answer of a server that does not give another in time.
-  const Duration wait = good ? options_.renewal_wait_max : options_.request_time_max;
-  const Error silent(ErrorCode::kUnavailable, "the API server did not answer");
+  // One that is still good is the answer of a server that does not give another in time. The
+  // request itself knows best why it came to nothing, and ends a little earlier.
+  const Duration wait =
+      good ? options_.renewal_wait_max : options_.request_time_max + options_.answer_margin;
+  const Error silent(ErrorCode::kUnavailable, "there was no answer in time");
   entry.waiting.Add(std::min(context.deadline, After(now, wait)),
                     good ? Result<sync::ServiceToken>(*entry.token) : Failed(wish, silent),
                     std::move(done));

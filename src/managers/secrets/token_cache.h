@@ -30,6 +30,7 @@ namespace denselet::managers {
 struct TokenCacheOptions {
   bool has_api_server = true;
   Duration request_time_max = Seconds(30);
+  Duration answer_margin = Seconds(1);  // who waits does so this much longer
   Duration renewal_wait_max = Seconds(10);
   Duration age_max = Hours(24);
   Duration jitter_max = Seconds(10);

@@ -252,7 +252,7 @@ void FileSource::Rest(bool retry, TimePoint look_again_at) {
                                               options_.pause_min, options_.pause_max);
   not_before_ = After(now, pause);
   LookAt(all_due_at_);
-  LookAt(std::max(look_again_at, now));
+  LookAt(std::max(look_again_at, After(now, options_.pause_min)));
   if (hinted_) LookAt(not_before_);
   retry_pause_ =
       retry ? std::clamp<Duration>(retry_pause_ * 2, options_.retry_pause_min,

@@ -95,16 +95,26 @@ std::optional<Error> IgnoredIn(const Text& text, const kube::DecodeReport& repor
   return Invalid(std::move(ignored));
 }
 
+// What is not read is often why something is missing: "contaners" is where the containers are.
+Error WithIgnored(const Error& error, const std::optional<Error>& ignored) {
+  if (!ignored) return error;
+  return Error(error.code(), error.message() + "; " + ignored->message());
+}
+
 Result<Manifest> DecodeList(const Text& text, std::string_view node_name,
                             const kube::StaticPodOrigin& origin) {
   kube::core::PodList list;
   const kube::DecodeReport report = Decode(text, list);
-  if (const Status status = report.ToStatus(); !status) return status.error();
   Manifest manifest{.pods = {}, .ignored = IgnoredIn(text, report)};
+  if (const Status status = report.ToStatus(); !status) {
+    return WithIgnored(status.error(), manifest.ignored);
+  }
   for (int i = 0; i < list.items_size(); ++i) {
     const auto item = static_cast<size_t>(i);
     auto pod = Finish(*list.mutable_items(i), text, item, node_name, origin);
-    if (!pod) return pod.error().With("items[" + std::to_string(i) + "]");
+    if (!pod) {
+      return WithIgnored(pod.error().With("items[" + std::to_string(i) + "]"), manifest.ignored);
+    }
     manifest.pods.push_back(*std::move(pod));
   }
   return manifest;
@@ -127,11 +137,16 @@ Result<Manifest> DecodeManifest(std::string_view original, ManifestForm form,
   if (is_v1 && report.type.kind == "PodList" && form == ManifestForm::kPodOrList) {
     return DecodeList(*text, node_name, origin);
   }
-  if (const Status status = report.ToStatus(); !status) return status.error();
-  if (!is_v1 || report.type.kind != "Pod") return NotAPod(report.type, form);
+  std::optional<Error> ignored = IgnoredIn(*text, report);
+  if (const Status status = report.ToStatus(); !status) return WithIgnored(status.error(), ignored);
+  if (!is_v1 || report.type.kind != "Pod") {
+    // What another kind has is no misspelt field of a pod.
+    const bool other = !report.type.kind.empty() && report.type.kind != "Pod";
+    return WithIgnored(NotAPod(report.type, form), other ? std::nullopt : ignored);
+  }
   auto finished = Finish(pod, *text, std::nullopt, node_name, origin);
-  if (!finished) return finished.error();
-  return Manifest{.pods = {*std::move(finished)}, .ignored = IgnoredIn(*text, report)};
+  if (!finished) return WithIgnored(finished.error(), ignored);
+  return Manifest{.pods = {*std::move(finished)}, .ignored = std::move(ignored)};
 }
 
 }  // namespace denselet::managers

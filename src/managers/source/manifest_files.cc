@@ -104,7 +104,8 @@ void ManifestFiles::DropGone(Outcome& outcome) {
 
 std::optional<Error> ManifestFiles::TroubleOf(const File& file, TimePoint now,
                                               Outcome& outcome) const {
-  if (file.pending && now >= After(file.pending->first, options_.bad_time_max)) {
+  if (file.pending && !file.unreadable &&
+      now >= After(file.pending->first, options_.bad_time_max)) {
     return Error(ErrorCode::kUnavailable, "its content keeps changing");
   }
   const std::optional<Fault>& fault = file.unreadable ? file.unreadable : file.bad;
@@ -143,7 +144,8 @@ ManifestFiles::Outcome ManifestFiles::EndScan(TimePoint now) {
   for (auto& [path, file] : files_) {
     outcome.unreadable |= file.unreadable.has_value();
     outcome.undecided |= file.unreadable || file.pending;
-    if (file.pending) {
+    // Of one that cannot be read its quiet time has passed for long: it is tried with pauses.
+    if (file.pending && !file.unreadable) {
       outcome.look_again_at =
           std::min(outcome.look_again_at, After(file.pending->since, options_.quiet_time));
     }

@@ -173,8 +173,14 @@ bool StatusManager::GoesOnFrom(const Entry& entry, const kube::core::Pod& shown)
 
 bool StatusManager::NeedsPatch(const Entry& entry, Urgency urgency) const {
   if (entry.stage == Stage::kInLine) return urgency < entry.urgency;
-  if (urgency != Urgency::kMayWait) return true;
-  return entry.held_since && loop_.Now() >= After(*entry.held_since, options_.start_hold);
+  return urgency != Urgency::kMayWait || HoldIsOver(entry);
+}
+
+bool StatusManager::HoldIsOver(const Entry& entry) const {
+  if (!entry.held_since) return false;
+  const Duration held = loop_.Now() - *entry.held_since;
+  if (held < options_.start_hold) return false;
+  return held >= options_.start_hold_max || !api_.IsBusy(sync::ApiTraffic::kMain);
 }
 
 Result<StatusManager::Work> StatusManager::Plan(const Entry& entry, const kube::PodAtRest& shown,
@@ -286,11 +292,11 @@ void StatusManager::Rest(Entry& entry) {
 void StatusManager::Hold(const PodUid& pod, Entry& entry, Work work) {
   if (entry.stage == Stage::kInLine) return;  // the hold is over, it has its place
   if (!entry.held_since) entry.held_since = loop_.Now();
-  const TimePoint until = After(*entry.held_since, options_.start_hold);
-  if (loop_.Now() >= until) return LineUp(pod, entry, Urgency::kNormal, std::move(work));
+  if (HoldIsOver(entry)) return LineUp(pod, entry, Urgency::kNormal, std::move(work));
   if (entry.stage == Stage::kHeld) return;
   entry.stage = Stage::kHeld;
-  Wake(pod, entry, until);
+  const TimePoint until = After(*entry.held_since, options_.start_hold);
+  Wake(pod, entry, loop_.Now() < until ? until : After(loop_.Now(), options_.start_hold));
 }
 
 void StatusManager::Pause(const PodUid& pod, Entry& entry, Duration pause) {
@@ -304,6 +310,10 @@ void StatusManager::Wake(const PodUid& pod, Entry& entry, TimePoint when) {
   entry.timer = loop_.Arm(when, [this, pod] {
     Entry& woken = entries_.at(pod);
     if (woken.stage == Stage::kPausing) woken.stage = Stage::kResting;
+    if (woken.stage == Stage::kHeld && !HoldIsOver(woken)) {
+      // Nothing has changed but the time: it is not read and judged again for that.
+      return Wake(pod, woken, After(loop_.Now(), options_.start_hold));
+    }
     Judge(pod, woken);
   });
 }

@@ -15,7 +15,9 @@
 // that was lost on its way, of this process or the one before, cannot arrive after a newer one.
 //
 // An ordinary start (pending, nothing wrong) is held for `start_hold`: a pod that is up by then
-// costs one patch. Readiness, an end, a restart or a reason to wait is never held.
+// costs one patch. While requests wait for their turn under the rate limit it is held on, up to
+// `start_hold_max`: what it would take is better spent on what makes pods run. Readiness, an end, a
+// restart or a reason to wait is never held.
 //
 // Everything is bounded by the number of pods. Lives on the API shard; destroying it ends it.
 #pragma once
@@ -34,6 +36,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/random.h"
+#include "base/repeated_trouble.h"
 #include "base/time.h"
 #include "kube/api/fwd.h"
 #include "kube/api/pod/pod_at_rest.h"
@@ -46,11 +49,12 @@
 namespace denselet::managers {
 
 struct StatusManagerOptions {
-  // Requests under way; the others wait in line. Small, because what was handed to the client waits
-  // there without regard to its urgency.
+  // Requests under way; the others wait in line. Small, because what was handed to the client is
+  // not replaced by a newer status any more.
   uint32_t requests_max = 16;
   Duration request_time_max = Seconds(10);
   Duration start_hold = Seconds(1);
+  Duration start_hold_max = Seconds(30);
   // Between tries of one pod, and of all when the server cannot be reached.
   Duration retry_min = Milliseconds(200);
   Duration retry_max = Seconds(10);
@@ -156,6 +160,7 @@ class StatusManager final : public sync::PodStatusSink {
   // Somebody will have a use for the patch. Most statuses of a start are held, or wait for their
   // turn, until a newer one takes their place.
   bool NeedsPatch(const Entry& entry, Urgency urgency) const;
+  bool HoldIsOver(const Entry& entry) const;
   static bool Shows(const Entry& entry, const kube::PodAtRest& shown);
   // Of a pod whose turn it is.
   Result<Work> PlanNow(const PodUid& pod, const Entry& entry, const kube::PodAtRest& shown);
@@ -214,6 +219,7 @@ class StatusManager final : public sync::PodStatusSink {
   uint32_t urgent_in_a_row_ = 0;
   // The server cannot be reached: one request at a time tries it, with pauses.
   uint32_t troubles_ = 0;
+  RepeatedTrouble crowded_;                   // requests do not get their turn in time
   TimePoint answered_at_ = TimePoint::min();  // by the server, whatever it said
   TimePoint quiet_until_ = {};
   reactor::TimerId quiet_timer_ = {};

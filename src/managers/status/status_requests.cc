@@ -7,17 +7,18 @@
 namespace denselet::managers {
 namespace {
 
+// All go before the tokens and objects of pods that start: few are under way at a time, and one
+// that waits in the client's line keeps back what there is to tell of its pod next, however urgent.
 Priority PriorityOf(Urgency urgency) {
   switch (urgency) {
     case Urgency::kEnd:
       return Priority::kCritical;
     case Urgency::kReadiness:
-      return Priority::kReadiness;
     case Urgency::kNormal:
     case Urgency::kMayWait:
       break;
   }
-  return Priority::kNormal;
+  return Priority::kReadiness;
 }
 
 Duration BackOff(Duration first, Duration most, uint32_t failures) {
@@ -28,6 +29,12 @@ Duration BackOff(Duration first, Duration most, uint32_t failures) {
 
 bool IsSilence(ErrorCode code) {
   return code == ErrorCode::kUnknownOutcome || code == ErrorCode::kDeadlineExceeded;
+}
+
+// It did not get its turn under kubeAPIQPS, or found a queue of ours full: the server was not
+// asked.
+bool IsOurs(const Error& error) {
+  return error.code() == ErrorCode::kOverloaded && !error.answered();
 }
 
 }  // namespace
@@ -183,8 +190,13 @@ void StatusManager::OnFailure(const PodUid& pod, Entry& entry, const Error& erro
   // When the server is away all pause together, and one line in the log is enough for all.
   if (ConcernsAll(error)) return Judge(pod, entry);
   ++entry.failures;
-  log_.Error(error.With(doing), "Could not bring a pod's status to the API server", Pod(entry.name),
-             Uid(pod), KV("failures", entry.failures));
+  if (!IsOurs(error)) {
+    log_.Error(error.With(doing), "Could not bring a pod's status to the API server",
+               Pod(entry.name), Uid(pod), KV("failures", entry.failures));
+  } else if (crowded_.IsNews(loop_.Now(), "")) {
+    log_.Warning("Statuses of pods are late, requests to the API server wait for each other",
+                 Pod(entry.name), Uid(pod), Err(error.With(doing)));
+  }
   const Duration pause = BackOff(options_.retry_min, options_.retry_max, entry.failures);
   Pause(pod, entry, random_.Jitter(pause, 0.2));
   Judge(pod, entry);  // the watch may have told that it was done
@@ -194,16 +206,18 @@ void StatusManager::OnFailure(const PodUid& pod, Entry& entry, const Error& erro
 // it answered nobody for as long as a request may take; else it is the request that hangs.
 bool StatusManager::ConcernsAll(const Error& error) const {
   const ErrorCode code = error.code();
+  if (IsOurs(error)) return false;
   if (code == ErrorCode::kUnavailable || code == ErrorCode::kOverloaded) return true;
   return IsSilence(code) && loop_.Now() >= After(answered_at_, options_.request_time_max);
 }
 
 void StatusManager::NoteServer(const Result<sync::ApiObject>& answer) {
   if (answer || !ConcernsAll(answer.error())) {
-    const bool unclear = !answer && (IsSilence(answer.error().code()) ||
+    const bool unclear = !answer && (IsSilence(answer.error().code()) || IsOurs(answer.error()) ||
                                      answer.error().code() == ErrorCode::kCancelled);
     if (unclear) return;
     answered_at_ = loop_.Now();
+    if (requests_ == 0 && line_.empty()) crowded_.Over(loop_.Now());
     if (troubles_ == 0) return;
     log_.Info("The API server takes statuses of pods again", KV("tries", troubles_));
     troubles_ = 0;

@@ -59,6 +59,8 @@ struct ListWatchSpec {
   std::string field_selector = {};
   // The server ends each watch after this, or up to twice as long; then it is taken up again.
   Duration watch_time_min = Minutes(5);
+  // Of pages, which take their turn under kubeAPIQPS; watches take none.
+  Priority priority = Priority::kNormal;
 };
 
 // Who follows. Calls come in turns of the loop, never inside a call to the list-watch, which may be
@@ -99,13 +101,19 @@ class ApiServer {
   // Answers once, in a later turn. What the server says no to (Error::answered, as of its 5xx):
   //   kNotFound, kAlreadyExists, kPermission (401 and 403), kInvalid (400, 405, 413, 415, 422)
   //   kConflict       another version, uid or state (a namespace that ends); a version too old
-  //   kOverloaded     429 beyond all retries, or a queue of ours is full
+  //   kOverloaded     429 beyond all retries
+  // where the server was not asked:
+  //   kOverloaded     (not answered) a queue of ours is full, or it did not get its turn under the
+  //                   rate limit in time: the server is not to blame, and may be well
   // and otherwise, after the retries that are safe:
   //   kUnavailable    not processed; kUnknownOutcome: it may have been (never of a get)
   //   kDeadlineExceeded, kCancelled, kCorrupt as the context and the answer have it
   virtual void Send(const Context& context, ApiRequest request, reactor::Done<ApiObject> done) = 0;
 
   virtual std::unique_ptr<ListWatch> Follow(ListWatchSpec spec, ListWatchUser& user) = 0;
+
+  // Requests of that kind wait for their turn: what can wait should not stand in their way.
+  virtual bool IsBusy(ApiTraffic) const { return false; }
 
   // Heartbeats have failed more than once: connections that carry nothing may lead nowhere any
   // more, and are given up. For who has connections.

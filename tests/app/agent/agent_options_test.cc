@@ -33,7 +33,7 @@ class AgentOptionsTest : public testing::Test {
     const EffectiveConfig effective =
         LoadEffectiveConfig(flags.flags, ApiAccessOf(flags.flags), files);
     for (const ConfigFault& fault : effective.faults) ADD_FAILURE() << ToString(fault);
-    return MakeAgentOptions(flags.flags, effective, reactor::Backend::kEpoll, around_, warnings_);
+    return MakeAgentOptions(flags.flags, effective, {reactor::Backend::kEpoll}, around_, warnings_);
   }
 
   AgentSurroundings around_{.hostname = " Host.Example\n", .working_folder = "/here"};

@@ -357,14 +357,15 @@ TEST(LoadConfig, TheMachineMustFit) {
       FaultsOf(args, files),
       ElementsAre(
           "failCgroupV1: kubelet is configured to not run on a host using cgroup v1. cgroup "
-          "v1 support is unsupported and will be removed in a future release",
+          "v1 support is unsupported and will be removed in a future release; failCgroupV1: false "
+          "runs it there all the same",
           "failSwapOn: running with swap on is not supported, please disable swap or set "
           "--fail-swap-on flag to false",
           "/c.yaml:3: singleProcessOOMKill: singleProcessOOMKill must not be explicitly set "
           "to false when using cgroup v1",
           "/c.yaml:4: memorySwap.swapBehavior: swap feature is enabled and LimitedSwap but "
           "it is only supported with cgroupv2"));
-  // Who only looks may do so on another machine.
+  // Who only looks may do so for another machine.
   EXPECT_THAT(LoadEffectiveConfig(Flags(args), ApiAccess::kUnknown, files).faults, IsEmpty());
   EXPECT_THAT(FaultsOf({"--fail-cgroupv1=false", "--fail-swap-on=false"}, files), IsEmpty());
 }

@@ -116,6 +116,28 @@ TEST(CheckConfig, ReadsEachFileByItself) {
   EXPECT_EQ(CheckConfigFiles(Check({}), files).exit_code, 1);
 }
 
+// As the agent would refuse to; but the file may be meant for another machine.
+TEST(CheckConfig, WarnsThatTheAgentWouldNotStartOnThisMachine) {
+  const std::string config =
+      "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n";
+  FakeConfigFiles files({{"a.yaml", config}, {"b.yaml", config + "failCgroupV1: false\n"}});
+  files.unified_cgroups = false;
+  const auto told = [&](const std::vector<std::string>& args) {
+    const CommandResult result = CheckConfigFiles(Check(args), files);
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_THAT(result.output, testing::HasSubstr(": ok\n"));
+    return result.errors;
+  };
+  const auto warns = testing::Contains(testing::HasSubstr(
+      "denselet would not start on this machine: failCgroupV1: kubelet is configured to not run"));
+  EXPECT_THAT(told({"a.yaml"}), warns);
+  EXPECT_THAT(told({"--config=a.yaml"}), warns);
+  EXPECT_THAT(told({"b.yaml"}), testing::Not(warns));
+  EXPECT_THAT(told({"--fail-cgroupv1=false", "a.yaml"}), testing::Not(warns));
+  files.unified_cgroups = true;
+  EXPECT_THAT(told({"a.yaml"}), testing::Not(warns));
+}
+
 TEST(CheckConfig, FlagsLieOverTheFile) {
   FakeConfigFiles files(
       {{"a.yaml", Config("crashLoopBackOff: {maxContainerRestartPeriod: 9s}\n")}});

@@ -118,6 +118,9 @@ TEST_F(EventSenderTest, AServerThatIsAwayIsTriedTwelveTimesTenSecondsApart) {
   }
   EXPECT_EQ(sender_.rejected(), 1);
   EXPECT_EQ(sender_.stage(), Stage::kIdle);
+  const std::string told = sink_.Take();
+  EXPECT_NE(told.find("Unable to write event (retry limit exceeded!)"), std::string::npos);
+  EXPECT_EQ(told.find("Server rejected"), std::string::npos) << "it was never reached";
   api_.fate = [](const sync::ApiRequest&) { return Serve(); };
   Tell("b");
   RunFor(Seconds(1));

@@ -32,6 +32,12 @@ class CountingApi final : public sync::ApiServer {
   void Send(const Context& context, sync::ApiRequest request,
             reactor::Done<sync::ApiObject> done) override {
     requests.push_back(request);
+    if (no_turn != nullptr) {
+      no_turn->Arm(context.deadline, [done = std::move(done)]() mutable {
+        done(Error(ErrorCode::kOverloaded, "it got no turn"));
+      });
+      return;
+    }
     server_.Send(context, std::move(request), std::move(done));
   }
   std::unique_ptr<sync::ListWatch> Follow(sync::ListWatchSpec spec,
@@ -46,6 +52,7 @@ class CountingApi final : public sync::ApiServer {
   std::vector<sync::ApiRequest> requests;
   std::vector<std::string> followed;
   bool watches_wait = false;
+  reactor::Loop* no_turn = nullptr;  // requests are not sent until their time is over
 
  private:
   sync::ApiServer& server_;

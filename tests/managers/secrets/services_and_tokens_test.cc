@@ -157,6 +157,12 @@ TEST_F(TokensTest, AnAccountThatDoesNotExistIsTold) {
             std::string::npos);
 }
 
+// Not that the API server was silent: it was not asked.
+TEST_F(TokensTest, OneThatDoesNotComeInTimeIsToldWithTheReasonOfItsRequest) {
+  api_.no_turn = &world_.loop(0);
+  EXPECT_NE(Token(Wish("a")).find("it got no turn"), std::string::npos);
+}
+
 // Asked every second, as by pods that are tried again and again.
 TEST_F(TokensTest, AServerThatRefusesIsNotAskedAgainAndAgain) {
   sync::TokenWish wish = Wish("a");

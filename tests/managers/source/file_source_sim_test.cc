@@ -307,6 +307,23 @@ TEST(FileSourceSim, IsIdleWhenNothingHappens) {
   EXPECT_LE(sim.source->stats().scans - scans, 31u);
 }
 
+// It was seen once, and before it counted the disk broke: nothing is gained by looking all the
+// time.
+TEST(FileSourceSim, AFileThatCannotBeReadAnyMoreIsNotLookedAtInATightLoop) {
+  FileSourceSim sim;
+  sim.Start();
+  sim.Run(Seconds(5));
+  sim.Put("/m/a.yaml", PodYaml("a", "app:1"));
+  for (int i = 0; i < 1000 && sim.source->stats().reads == 0; ++i) sim.Run(Milliseconds(1));
+  sim.files.broken.insert("/m/a.yaml");
+  const uint64_t before = sim.source->stats().scans;
+  sim.Run(Minutes(1));
+  EXPECT_LE(sim.source->stats().scans - before, 20u);
+  sim.files.broken.clear();
+  sim.Run(Seconds(25));
+  EXPECT_EQ(sim.keeper.Names().size(), 1u);
+}
+
 TEST(FileSourceSim, AThousandManifestsAppearAtOnce) {
   FileSourceSim sim;
   sim.Start();

@@ -129,6 +129,23 @@ TEST_F(ManifestFilesTest, AnUnreadableFileKeepsItsPod) {
   EXPECT_THAT(outcome.changed, IsEmpty());
 }
 
+TEST_F(ManifestFilesTest, AFileThatCannotBeReadAnyMoreIsToldAsThat) {
+  (void)Scan({{"a", "x 1"}});
+  ManifestFiles::Outcome outcome;
+  std::string told;
+  for (int i = 0; i < 30; ++i) {
+    now_ += Seconds(1);
+    files_.BeginScan();
+    files_.Note("a");
+    files_.OnUnreadable("a", Error(ErrorCode::kIo, "disk"), now_);
+    outcome = files_.EndScan(now_);
+    EXPECT_TRUE(outcome.undecided);
+    EXPECT_GT(outcome.look_again_at, now_) << "at once, and again";
+    for (const auto& trouble : outcome.troubles) told += trouble.reason->message() + ";";
+  }
+  EXPECT_EQ(told, "disk;");
+}
+
 TEST_F(ManifestFilesTest, OfTwoFilesWithOnePodTheLastCounts) {
   auto outcome = Settle({{"a", "x 1"}, {"b", "x 2"}, {"c", "z 3"}, {"d", "q 3"}});
   EXPECT_THAT(Uids(), ElementsAre("2", "3"));

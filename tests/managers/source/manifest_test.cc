@@ -158,6 +158,30 @@ TEST(Manifest, FaultsSayWhatAndWhere) {
   for (const Row& row : rows) EXPECT_THAT(FaultOf(row.text), HasSubstr(row.says)) << row.text;
 }
 
+// What is missing is often there, under a name that nobody knows.
+TEST(Manifest, FaultsNameTheFieldsThatWereNotKnown) {
+  const std::string begin = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n";
+  EXPECT_EQ(FaultOf(begin + "spec:\n  contaners:\n  - name: app\n    image: app:1\n"),
+            "line 5: spec.containers: Required value; "
+            "line 6: spec.contaners: unknown field, ignored");
+  EXPECT_THAT(FaultOf("{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\"},\n"
+                      "\"spec\":{\"contaners\":[]}}"),
+              HasSubstr("line 2: spec.contaners: unknown field"));
+  EXPECT_THAT(FaultOf("apiVersion: v1\nkind: Pod\nmetadata:\n  nmae: a\n"),
+              HasSubstr("needs a name; line 4: metadata.nmae: unknown field"));
+  EXPECT_THAT(FaultOf("apiVersion: v1\nknd: Pod\n"), HasSubstr("line 2: knd: unknown field"));
+  EXPECT_THAT(FaultOf("apVersion: v1\nkind: Pod\n"), HasSubstr("line 1: apVersion: unknown field"));
+  EXPECT_THAT(FaultOf(begin + "spec:\n  contaners: []\n  hostNetwork: maybe\n"),
+              HasSubstr("line 6: spec.contaners: unknown field"));
+  EXPECT_THAT(FaultOf("{\"apiVersion\":\"v1\",\"kind\":\"PodList\",\"items\":[\n"
+                      "{\"metadata\":{\"name\":\"b\"},\n\"spec\":{\"contaners\":[]}}]}",
+                      ManifestForm::kPodOrList),
+              HasSubstr("line 3: items[0].spec.contaners: unknown field"));
+  // Fields of another kind are not its fault.
+  EXPECT_THAT(FaultOf("apiVersion: v1\nkind: ConfigMap\ndata: {a: b}\n"),
+              testing::Not(HasSubstr("unknown field")));
+}
+
 TEST(Manifest, FaultsOfTheContentHaveLinesToo) {
   const std::string yaml =
       "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  labels:\n    ok: x\n"

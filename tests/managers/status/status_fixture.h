@@ -30,6 +30,7 @@ class GatedApi final : public sync::ApiServer {
       kServe,
       kRefuse,
       kHang,          // until its time is over
+      kNoTurn,        // until then it waits in a line of ours
       kServeAndLose,  // done, but nobody hears
       kServeLate,     // given up on, and done after `late`
     };
@@ -63,7 +64,10 @@ class GatedApi final : public sync::ApiServer {
       case Fate::Kind::kServe:
         return server_.Send(context, std::move(request), std::move(done));
       case Fate::Kind::kRefuse:
-        return Answer(Milliseconds(1), Error(what.code, "refused"), std::move(done));
+        return Answer(Milliseconds(1), Error(what.code, "refused").AsAnswer(), std::move(done));
+      case Fate::Kind::kNoTurn:
+        return Answer(context.deadline - loop_.Now(), Error(ErrorCode::kOverloaded, "no turn"),
+                      std::move(done));
       case Fate::Kind::kHang:
         return Answer(context.deadline - loop_.Now(), lost, std::move(done));
       case Fate::Kind::kServeAndLose:
@@ -80,6 +84,8 @@ class GatedApi final : public sync::ApiServer {
                                           sync::ListWatchUser& user) override {
     return server_.Follow(std::move(spec), user);
   }
+  bool busy = false;
+  bool IsBusy(sync::ApiTraffic) const override { return busy; }
 
  private:
   void Answer(Duration after, const Error& error, reactor::Done<sync::ApiObject> done) {
@@ -247,6 +253,7 @@ class StatusTest : public testing::Test {
 };
 
 inline GatedApi::Fate Refuse(ErrorCode code) { return {GatedApi::Fate::Kind::kRefuse, code}; }
+inline GatedApi::Fate NoTurn() { return {GatedApi::Fate::Kind::kNoTurn}; }
 inline GatedApi::Fate Hang() { return {GatedApi::Fate::Kind::kHang}; }
 inline GatedApi::Fate ServeAndLose() { return {GatedApi::Fate::Kind::kServeAndLose}; }
 inline GatedApi::Fate ServeLate(Duration late) {

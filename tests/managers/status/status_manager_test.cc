@@ -65,6 +65,37 @@ TEST_F(StatusTest, OrdinaryStartThatTakesLongerIsTold) {
   EXPECT_EQ(api_.seen.size(), 1U);
 }
 
+TEST_F(StatusTest, OrdinaryStartTakesNoTurnFromRequestsThatWait) {
+  Start();
+  const Pod pod = Create("a");
+  api_.busy = true;
+  Set(pod, MakeStatus("Pending", 0, false));
+  RunFor(Seconds(20));
+  EXPECT_EQ(api_.seen.size(), 0U);
+  Set(pod, MakeStatus("Running", 0, true));
+  RunFor(Milliseconds(20));
+  EXPECT_EQ(Find("a")->status().phase(), "Running");
+  EXPECT_EQ(api_.seen.size(), 1U);
+}
+
+TEST_F(StatusTest, OrdinaryStartIsToldWhenThereIsRoomAndInTheEndAnyway) {
+  Start();
+  api_.busy = true;
+  const Pod soon = Create("a");
+  Set(soon, MakeStatus("Pending", 0, false));
+  RunFor(Seconds(5));
+  api_.busy = false;
+  RunFor(Milliseconds(1100));
+  EXPECT_EQ(api_.seen.size(), 1U);
+  api_.busy = true;
+  const Pod late = Create("b");
+  Set(late, MakeStatus("Pending", 0, false));
+  RunFor(Seconds(29));
+  EXPECT_EQ(api_.seen.size(), 1U);
+  RunFor(Seconds(2));
+  EXPECT_EQ(api_.seen.size(), 2U);
+}
+
 TEST_F(StatusTest, WhatPeopleWaitForIsNeverHeld) {
   Start();
   const Pod pod = Create("a");
@@ -340,6 +371,42 @@ TEST_F(StatusTest, ServerThatIsSilentIsTriedByOneRequestAtATimeAndToldOfOnce) {
   RunFor(Seconds(30));
   for (const Pod& pod : pods) EXPECT_EQ(NumberOf(pod.metadata().name()), 7);
   EXPECT_FALSE(manager_->counts().server_in_trouble);
+}
+
+// Requests wait for their turn under our own limit: the server has nothing to do with it.
+TEST_F(StatusTest, RequestsThatGetNoTurnAreNoTroubleOfTheServers) {
+  Start();
+  std::vector<Pod> pods;
+  for (int i = 0; i < 50; ++i) pods.push_back(Create("p" + std::to_string(i)));
+  bool crowded = true;
+  api_.fate = [&](const sync::ApiRequest&) { return crowded ? NoTurn() : Fate{}; };
+  for (const Pod& pod : pods) Set(pod, MakeStatus("Running", 7, true));
+  RunFor(Minutes(2));
+  EXPECT_FALSE(manager_->counts().server_in_trouble);
+  EXPECT_EQ(manager_->counts().requests, options_.requests_max);
+  EXPECT_LE(api_.seen.size(), options_.requests_max * 13) << "asked again in a tight loop";
+  const std::string told = sink_.Take();
+  EXPECT_THAT(told, testing::HasSubstr("Statuses of pods are late"));
+  EXPECT_THAT(told, testing::HasSubstr("no turn"));
+  EXPECT_THAT(told, testing::Not(testing::HasSubstr("The API server does not take")));
+  EXPECT_LE(std::ranges::count(told, '\n'), 4);
+  crowded = false;
+  RunFor(Seconds(30));
+  for (const Pod& pod : pods) EXPECT_EQ(NumberOf(pod.metadata().name()), 7);
+}
+
+// One of them in the client's line would keep back the next status of its pod.
+TEST_F(StatusTest, NoStatusWaitsBehindTheTokensOfOthers) {
+  Start();
+  const Pod pod = Create("a");
+  Set(pod, MakeStatus("Pending", 0, false));
+  RunFor(Seconds(2));
+  Set(pod, MakeStatus("Running", 1, false));
+  RunFor(Seconds(2));
+  Set(pod, MakeStatus("Running", 2, false));
+  RunFor(Seconds(2));
+  ASSERT_EQ(api_.seen.size(), 3U);
+  for (const auto& seen : api_.seen) EXPECT_LT(seen.context.priority, Priority::kNormal);
 }
 
 TEST_F(StatusTest, StatusThatTheServerCallsInvalidWaitsForANewerOne) {

@@ -1,5 +1,6 @@
 // Requests of the real client on virtual time: retries, deadlines, credentials, and streams that
 // are scarce.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -76,9 +77,11 @@ class ApiRequestsSim : public testing::Test {
     }
     return done();
   }
-  std::shared_ptr<Asked> Ask(const sync::ApiRequest& request, Duration timeout = Minutes(1)) {
+  std::shared_ptr<Asked> Ask(const sync::ApiRequest& request, Duration timeout = Minutes(1),
+                             Priority priority = Priority::kNormal) {
     auto asked = std::make_shared<Asked>();
-    const Context context = Context{}.WithTimeout(Now(), timeout);
+    Context context = Context{}.WithTimeout(Now(), timeout);
+    context.priority = priority;
     pair_->client->Send(context, request,
                         [this, asked, start = Now()](Result<sync::ApiObject> result) {
                           EXPECT_FALSE(asked->answer.has_value()) << "answered twice";
@@ -225,6 +228,92 @@ TEST_F(ApiRequestsSim, RetriesAreLimitedLikeFirstTries) {
   ASSERT_TRUE(Run([&] {
     return std::ranges::all_of(asked, [](const auto& a) { return a->answer.has_value(); });
   }));
+}
+
+TEST_F(ApiRequestsSim, WhatIsUrgentDoesNotWaitBehindAThousandThatAreNot) {
+  HttpApiPairOptions options;
+  options.client.requests_per_second = 50;
+  options.client.requests_burst = 100;
+  Make(options);
+  std::vector<std::shared_ptr<Asked>> ordinary;
+  for (int i = 0; i < 1000; ++i) ordinary.push_back(Ask(get_));
+  RunFor(Seconds(1));
+  const auto ready = Ask(get_, Seconds(10), Priority::kReadiness);
+  const auto ended = Ask(get_, Seconds(10), Priority::kCritical);
+  ASSERT_TRUE(Run([&] { return ready->answer && ended->answer; }));
+  EXPECT_EQ(ready->code(), Name(ErrorCode::kNotFound));
+  EXPECT_EQ(ended->code(), Name(ErrorCode::kNotFound));
+  EXPECT_LE(std::max(ready->took, ended->took), Milliseconds(200));
+  ASSERT_TRUE(Run([&] { return ordinary.back()->answer.has_value(); }));
+  EXPECT_LE(ordinary.back()->took, Seconds(19)) << "the rate is what it was";
+}
+
+TEST_F(ApiRequestsSim, WhatIsNotUrgentGetsItsTurnBesideManyThatAre) {
+  HttpApiPairOptions options;
+  options.client.requests_per_second = 50;
+  options.client.requests_burst = 1;
+  Make(options);
+  AskAndWait(get_);
+  std::vector<std::shared_ptr<Asked>> background, urgent;
+  for (int i = 0; i < 10; ++i) {
+    background.push_back(Ask(get_, Minutes(1), Priority::kBackground));
+  }
+  for (int i = 0; i < 1000; ++i) urgent.push_back(Ask(get_, Minutes(1), Priority::kCritical));
+  ASSERT_TRUE(Run([&] { return background.back()->answer.has_value(); }));
+  EXPECT_LE(background.back()->took, Seconds(3));
+  EXPECT_FALSE(urgent.back()->answer.has_value());
+}
+
+// Only our own limit is to blame, and whoever asked must be able to tell.
+TEST_F(ApiRequestsSim, WhoGetsNoTurnInTimeIsNotToldThatTheServerWasSilent) {
+  HttpApiPairOptions options;
+  options.client.requests_per_second = 1;
+  options.client.requests_burst = 1;
+  Make(options);
+  AskAndWait(get_);
+  std::vector<std::shared_ptr<Asked>> asked;
+  for (int i = 0; i < 30; ++i) asked.push_back(Ask(create_, Seconds(10)));
+  RunFor(Seconds(11));
+  for (const auto& each : asked) ASSERT_TRUE(each->answer.has_value());
+  const Error& late = asked.back()->answer->error();
+  EXPECT_EQ(late.code(), ErrorCode::kOverloaded);
+  EXPECT_FALSE(late.answered());
+  EXPECT_THAT(late.message(), testing::HasSubstr("kubeAPIQPS (1 a second)"));
+  EXPECT_FALSE(pair_->transport->contact().unreachable().has_value());
+  EXPECT_LE(asked.back()->took, Seconds(8)) << "what is sent later has no time for an answer";
+  EXPECT_LE(pair_->server.counters().requests, 12u);
+  EXPECT_LE(AskAndWait(get_)->took, Seconds(2)) << "who left still holds a place";
+}
+
+// What the server said to the try before says more than that there was no turn for another.
+TEST_F(ApiRequestsSim, WhoGetsNoTurnForAnotherTryIsToldOfTheLastOne) {
+  HttpApiPairOptions options;
+  options.client.requests_per_second = 1;
+  options.client.requests_burst = 1;
+  Make(options);
+  pair_->model.faults().too_many_requests = 1;
+  pair_->model.faults().retry_after_seconds = 1;
+  const auto asked = Ask(create_, Seconds(8), Priority::kBackground);
+  RunFor(Milliseconds(100));
+  std::vector<std::shared_ptr<Asked>> others;
+  for (int i = 0; i < 30; ++i) others.push_back(Ask(get_, Minutes(1), Priority::kCritical));
+  ASSERT_TRUE(Run([&] { return asked->answer.has_value(); }));
+  EXPECT_EQ(asked->code(), Name(ErrorCode::kOverloaded));
+  EXPECT_TRUE(asked->answer->error().answered()) << asked->answer->error().message();
+}
+
+TEST_F(ApiRequestsSim, AClientThatEndsWhileRequestsWaitForTheirTurnCallsNobody) {
+  HttpApiPairOptions options;
+  options.client.requests_per_second = 1;
+  options.client.requests_burst = 3;
+  Make(options);
+  int answers = 0;
+  for (int i = 0; i < 100; ++i) {
+    pair_->client->Send({}, get_, [&](const Result<sync::ApiObject>&) { ++answers; });
+  }
+  pair_->client.reset();
+  RunFor(Minutes(2));
+  EXPECT_EQ(answers, 0);
 }
 
 TEST_F(ApiRequestsSim, RequestsThatAreGivenUpGiveTheirTurnBack) {
