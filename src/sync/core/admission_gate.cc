@@ -67,6 +67,8 @@ Status AdmissionGate::Wish(uint32_t shard, PodWish wish) {
   if (found == pods_.end()) return Begin(uid, shard, std::move(wish));
   Entry& entry = found->second;
   const bool gone = wish.kind == WishKind::kGone;
+  // The room that it has counts no more from now on, whether or not its shard can hear of it.
+  if (gone && entry.stage != Stage::kLeaving) Ends(uid, gone);
   switch (entry.stage) {
     case Stage::kAsking:
     case Stage::kForwarding: {
@@ -82,16 +84,14 @@ Status AdmissionGate::Wish(uint32_t shard, PodWish wish) {
       // says that it has stopped.
       if (entry.asked && !desk_.IsDecided(uid)) {
         Release(uid);
-      } else {
+      } else if (!gone) {
         Ends(uid, gone);
       }
       return passed;
     }
     case Stage::kForwarded: {
       if (faults_.release_early && (gone || IsEnding(wish.pod))) Release(uid);
-      Status passed = Pass(entry, std::move(wish), gone ? Stage::kLeaving : Stage::kForwarded);
-      if (passed && gone) Ends(uid, gone);
-      return passed;
+      return Pass(entry, std::move(wish), gone ? Stage::kLeaving : Stage::kForwarded);
     }
     case Stage::kLeaving:
       // From now on it has a worker that tells when it is gone, whatever becomes of the orphan's.
@@ -140,7 +140,7 @@ Status AdmissionGate::Begin(const PodUid& pod, uint32_t shard, PodWish wish) {
 void AdmissionGate::Ends(const PodUid& pod, bool gone) {
   if (!journal_read_) {
     ending_early_[pod] = gone;
-  } else if (gone) {
+  } else if (gone && !faults_.keep_room) {
     desk_.Leave(pod);
   } else {
     desk_.Claim(pod);

@@ -81,6 +81,7 @@ class AdmissionGate final : public PodShards {
 
   struct Faults {
     bool release_early = false;  // what a pod has is free when it is to go, not when it has stopped
+    bool keep_room = false;      // of one that its source has dropped
   };
   Faults& faults_for_tests() { return faults_; }
 

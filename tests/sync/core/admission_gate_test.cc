@@ -193,6 +193,55 @@ TEST_F(AdmissionGateTest, TheRoomOfOneThatItsSourceHasDroppedIsFreeWhileItStillS
   EXPECT_EQ(desk->bookings().Used("cpu"), 1500) << "what b has is not given back with it";
 }
 
+TEST_F(AdmissionGateTest, TheRoomOfOneThatIsDroppedIsFreeBeforeItsShardCanHearOfIt) {
+  Open();
+  Add("a", "1500m");
+  Pass();
+  shards_.full = true;
+  EXPECT_FALSE(Wish(WishKind::kGone, SimplePod("a", "1500m"))) << "the dispatcher keeps it";
+  Add("b", "1500m");
+  Pass();
+  shards_.full = false;
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; add b; ");
+}
+
+TEST_F(AdmissionGateTest, TheSameOfOneThatWaitsForItsShard) {
+  Open();
+  shards_.full = true;
+  Add("a", "1500m");
+  Pass();
+  EXPECT_FALSE(Wish(WishKind::kGone, SimplePod("a", "1500m"))) << "the dispatcher keeps it";
+  Add("b", "1500m");
+  Pass();
+  shards_.full = false;
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; add b; ");
+}
+
+// What was to be told of it before waits at the dispatcher: that it is gone does not.
+TEST_F(AdmissionGateTest, TheSameOfOneWithUnsentWishes) {
+  Open();
+  PodDispatcher dispatcher(world.loop(0), log, *gate_, 1, {});
+  const auto tell = [&dispatcher](PodOp op, const std::string& uid) {
+    const PodChange change{op, RefOf(SimplePod(uid, "1500m"))};
+    dispatcher.OnPodChanges(SourceKind::kApi, {&change, 1});
+  };
+  tell(PodOp::kAdd, "a");
+  Pass();
+  shards_.full = true;
+  tell(PodOp::kUpdate, "a");
+  EXPECT_EQ(dispatcher.unsent(), 1U);
+  tell(PodOp::kRemove, "a");
+  EXPECT_EQ(dispatcher.unsent(), 1U);
+  tell(PodOp::kAdd, "b");
+  Pass();
+  shards_.full = false;
+  Pass();
+  EXPECT_EQ(shards_.Take(), "ready; add a; add b; gone a; ");
+  EXPECT_EQ(dispatcher.unsent(), 0U);
+}
+
 TEST_F(AdmissionGateTest, OneThatEndsWithGraceKeepsItsRoom) {
   Open();
   Add("a", "1500m");
