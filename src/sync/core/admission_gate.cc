@@ -67,6 +67,8 @@ Status AdmissionGate::Wish(uint32_t shard, PodWish wish) {
   if (found == pods_.end()) return Begin(uid, shard, std::move(wish));
   Entry& entry = found->second;
   const bool gone = wish.kind == WishKind::kGone;
+  // The room that it has counts no more from now on, whether or not its shard can hear of it.
+  if (gone && entry.stage != Stage::kLeaving) Ends(uid, gone);
   switch (entry.stage) {
     case Stage::kAsking:
     case Stage::kForwarding: {
@@ -82,18 +84,22 @@ Status AdmissionGate::Wish(uint32_t shard, PodWish wish) {
       // says that it has stopped.
       if (entry.asked && !desk_.IsDecided(uid)) {
         Release(uid);
-      } else {
+      } else if (!gone) {
         Ends(uid, gone);
       }
       return passed;
     }
     case Stage::kForwarded: {
       if (faults_.release_early && (gone || IsEnding(wish.pod))) Release(uid);
-      Status passed = Pass(entry, std::move(wish), gone ? Stage::kLeaving : Stage::kForwarded);
-      if (passed && gone) Ends(uid, gone);
-      return passed;
+      return Pass(entry, std::move(wish), gone ? Stage::kLeaving : Stage::kForwarded);
     }
     case Stage::kLeaving:
+      // From now on it has a worker that tells when it is gone, whatever becomes of the orphan's.
+      if (gone && entry.behind_orphan) {
+        Status passed = Pass(entry, std::move(wish), Stage::kLeaving);
+        if (passed) entry.behind_orphan = false;
+        return passed;
+      }
       entry.wish.reset();
       if (!gone) entry.wish = PodWish{WishKind::kAdd, std::move(wish.pod)};
       return Ok();
@@ -113,6 +119,13 @@ Status AdmissionGate::Begin(const PodUid& pod, uint32_t shard, PodWish wish) {
     return passed;
   }
   Entry& entry = pods_[pod];
+  if (IsLeftAlone(pod, shard)) {
+    entry = {.shard = shard,
+             .stage = Stage::kLeaving,
+             .behind_orphan = true,
+             .wish = PodWish{WishKind::kAdd, std::move(wish.pod)}};
+    return Ok();
+  }
   entry = {.shard = shard, .wish = PodWish{WishKind::kAdd, std::move(wish.pod)}};
   if (open_ && again_.empty()) {
     Ask(pod, entry);
@@ -127,7 +140,7 @@ Status AdmissionGate::Begin(const PodUid& pod, uint32_t shard, PodWish wish) {
 void AdmissionGate::Ends(const PodUid& pod, bool gone) {
   if (!journal_read_) {
     ending_early_[pod] = gone;
-  } else if (gone) {
+  } else if (gone && !faults_.keep_room) {
     desk_.Leave(pod);
   } else {
     desk_.Claim(pod);
@@ -234,6 +247,11 @@ Status AdmissionGate::SourcesReady(uint32_t shard) {
   return told;
 }
 
+// No source has it, though all have spoken, and the runtime does: it ends, and has left its room.
+bool AdmissionGate::IsLeftAlone(const PodUid& pod, uint32_t shard) const {
+  return unclaimed_.contains(pod) && ready_.contains(shard);
+}
+
 // Those that run have a worker, which tells when they have stopped; no source has them.
 void AdmissionGate::ReleaseUnclaimed(uint32_t shard) {
   if (!ready_.contains(shard)) return;
@@ -244,6 +262,8 @@ void AdmissionGate::ReleaseUnclaimed(uint32_t shard) {
       return false;
     }
     Release(pod);
+    adoptable_.erase(pod);
+    if (WaitsForOrphan(pod)) BeginAnew(pod);
     return true;
   });
 }
@@ -280,6 +300,11 @@ bool AdmissionGate::OnPodGone(const PodUid& pod) {
   adoptable_.erase(pod);  // what comes back under its uid is another one
   dead_.erase(pod);
   Release(pod);
+  return BeginAnew(pod);
+}
+
+// False: nobody wishes it.
+bool AdmissionGate::BeginAnew(const PodUid& pod) {
   const auto found = pods_.find(pod);
   if (found == pods_.end()) return false;
   const Entry left = std::move(found->second);
@@ -298,10 +323,17 @@ bool AdmissionGate::IsComing(const PodUid& pod) const {
 }
 
 void AdmissionGate::OnOrphanStopped(const PodUid& pod) {
-  if (!IsComing(pod)) OnPodStopped(pod);
+  if (IsComing(pod)) return;
+  OnPodStopped(pod);
+  adoptable_.erase(pod);  // what it held may be another's before it is wished again
 }
 
 bool AdmissionGate::OnOrphanGone(const PodUid& pod) { return IsComing(pod) || OnPodGone(pod); }
+
+bool AdmissionGate::WaitsForOrphan(const PodUid& pod) const {
+  const auto found = pods_.find(pod);
+  return found != pods_.end() && found->second.behind_orphan;
+}
 
 size_t AdmissionGate::waiting() const {
   return static_cast<size_t>(std::ranges::count_if(

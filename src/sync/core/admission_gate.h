@@ -11,7 +11,8 @@
 //   what it held may be another's.
 //   Pods that are to go, or that have ended, are not asked about; nor those of which the journal
 //   says that they end for good: their shards are told so with every wish.
-//   A pod that comes back under its uid while it ends is asked about anew when it is gone.
+//   A pod that comes back under its uid while it ends is asked about anew when it is gone; also one
+//   that nobody wished any more, of which an agent before this one left something.
 //
 // Lives on the home shard. Bounded by the number of pods.
 #pragma once
@@ -70,6 +71,8 @@ class AdmissionGate final : public PodShards {
   void OnOrphanStopped(const PodUid& pod);
   bool OnOrphanGone(const PodUid& pod);
 
+  // It is wished, but what an agent before this one left of it is to end first, as nobody's.
+  bool WaitsForOrphan(const PodUid& pod) const;
   // A source told of it, and its worker is not known to be gone.
   bool Knows(const PodUid& pod) const { return pods_.contains(pod); }
   size_t waiting() const;
@@ -78,6 +81,7 @@ class AdmissionGate final : public PodShards {
 
   struct Faults {
     bool release_early = false;  // what a pod has is free when it is to go, not when it has stopped
+    bool keep_room = false;      // of one that its source has dropped
   };
   Faults& faults_for_tests() { return faults_; }
 
@@ -93,11 +97,14 @@ class AdmissionGate final : public PodShards {
     Stage stage = Stage::kAsking;
     bool asked = false;  // of kAsking: the desk has it
     bool adopts = false;
+    bool behind_orphan = false;  // of kLeaving: no shard was told of it
     std::optional<Rejection> rejected = {};
     // The newest: of kAsking and kForwarding what is to be forwarded, of kLeaving what comes after.
     std::optional<PodWish> wish = {};
   };
 
+  bool IsLeftAlone(const PodUid& pod, uint32_t shard) const;
+  bool BeginAnew(const PodUid& pod);
   bool IsComing(const PodUid& pod) const;
   AdmissionQuestion QuestionAbout(const PodUid& pod, const kube::PodRef& wish) const;
   Status Begin(const PodUid& pod, uint32_t shard, PodWish wish);

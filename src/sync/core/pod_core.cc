@@ -498,7 +498,7 @@ Status PodCore::SourcesReady(uint32_t shard) {
 
 // One whose wish is on its way gets its worker by that. A refusal is no loss: the shard asks again.
 void PodCore::OnPodUnwished(const PodUid& pod) {
-  if (IsKnown(pod)) return;
+  if (IsKnown(pod) && !home_->gate->WaitsForOrphan(pod)) return;
   const uint32_t shard = ShardOf(pod, shards());
   const Status sent = home_->seams.router.Send(shard, [this, shard, pod] {
     if (Part* const part = parts_[shard].get()) part->pods().AdoptOrphan(pod);

@@ -127,8 +127,15 @@ void PodDispatcher::Send(const PodUid& pod, PodWish wish) {
     unsent_[pod].wishes.push_back(std::move(wish));
   } else {
     std::deque<PodWish>& wishes = waiting->second.wishes;
-    // Newest wins; but that it was gone in between must not be lost.
-    if (wish.kind == WishKind::kGone) wishes.clear();
+    // Newest wins; but that it was gone in between must not be lost. Others may have been given its
+    // place: that is heard before what is told of them.
+    if (wish.kind == WishKind::kGone) {
+      wishes.clear();
+      if (shards_.Wish(ShardOf(pod, shard_count_), wish)) {
+        unsent_.erase(waiting);
+        return;
+      }
+    }
     if (!wishes.empty() && wishes.back().kind != WishKind::kGone) {
       if (wishes.back().kind == WishKind::kAdd) wish.kind = WishKind::kAdd;
       wishes.pop_back();

@@ -2,16 +2,54 @@
 
 #include <algorithm>
 
+#include "kube/api/types.h"
 #include "sync/pod_worker/worker_pauses.h"
 
 namespace denselet::sim {
 
 using fakes::RuntimeRequest;
 
-void AdmissionChecks::OnPodRejected(const PodUid& pod) {
+void AdmissionChecks::OnServerChange(const ServerChange& change) {
+  ++server_changes_;
+  const kube::core::Pod& pod = change.after != nullptr ? *change.after : *change.before;
+  const PodUid uid(pod.metadata().uid());
+  if (change.before == nullptr) came_[uid] = server_changes_;
+  if (change.after == nullptr) went_[uid] = server_changes_;
+}
+
+void AdmissionChecks::OnPodRejected(const PodUid& pod, const sync::Rejection& rejection) {
   if (core_.pods()[pod].is_static) return;
+  CheckRejection(core_.pods()[pod], rejection);
   if (!rejected_.insert(pod).second) core_.Problem(pod.value() + ": rejected once more");
   if (begun_.count(pod) != 0) core_.Problem(pod.value() + ": rejected after it had begun");
+}
+
+// Whether the API server ever had both. Of files nothing is known: what their pods do is heard of
+// by another way.
+bool AdmissionChecks::WasThereWith(const SimPod& pod, const SimPod& other) const {
+  if (other.is_static) return true;
+  const auto came = came_.find(pod.uid);
+  const auto went = went_.find(other.uid);
+  if (came == came_.end() || !came_.contains(other.uid)) return false;
+  return went == went_.end() || came->second < went->second;
+}
+
+// Whoever binds pods to this node counts those that the API server has, and the agent hears of them
+// in the same order: one that had gone before another came does not cost that one its life, though
+// it may still run.
+void AdmissionChecks::CheckRejection(const SimPod& pod, const sync::Rejection& rejection) {
+  int64_t milli_cpus = pod.milli_cpus;
+  bool port_was_taken = false;
+  for (const auto& [uid, other] : core_.pods()) {
+    if (uid == pod.uid || !other.contested || !WasThereWith(pod, other)) continue;
+    milli_cpus += other.milli_cpus;
+    port_was_taken |= other.host_port == pod.host_port;
+  }
+  if ((rejection.reason == "OutOfcpu" && milli_cpus <= kSimMilliCpus) ||
+      (rejection.reason == "NodePorts" && !port_was_taken)) {
+    core_.Problem(pod.uid.value() +
+                  ": rejected for pods that had gone before it came: " + rejection.message);
+  }
 }
 
 void AdmissionChecks::OnPodChanged(const sync::PodWorker& worker) {

@@ -1,6 +1,6 @@
-// What must be true of who may run: nothing of the node is given out twice, and what was decided
-// about a pod, that it may run or that it ends for good, is never decided again, whatever becomes
-// of the agent.
+// What must be true of who may run: nothing of the node is given out twice, nobody is rejected for
+// pods that the API server did not have any more, and what was decided about a pod, that it may run
+// or that it ends for good, is never decided again, whatever becomes of the agent.
 #pragma once
 
 #include <map>
@@ -20,13 +20,16 @@ class AdmissionChecks final : public CoreWatcher {
   void OnPodChanged(const sync::PodWorker& worker) override;
   void OnPodGone(const PodUid& pod) override { ends_since_.erase(pod); }
   void OnAgentStarts() override { ends_since_.clear(); }
-  void OnPodRejected(const PodUid& pod) override;
+  void OnPodRejected(const PodUid& pod, const sync::Rejection& rejection) override;
+  void OnServerChange(const ServerChange& change) override;
 
  private:
   bool Runs(const PodUid& pod);
   void CheckDecision(const SimPod& pod, const std::string& what);
   void CheckStop(const SimPod& pod, const std::string& what);
   void CheckRoom(SimPod& pod, const std::string& what);
+  void CheckRejection(const SimPod& pod, const sync::Rejection& rejection);
+  bool WasThereWith(const SimPod& pod, const SimPod& other) const;
 
   CoreWorld& core_;
   // Of the API server; one of a file that comes back is another one.
@@ -34,6 +37,8 @@ class AdmissionChecks final : public CoreWatcher {
   std::set<PodUid> rejected_;
   std::set<PodUid> ended_;  // for good: the journal has it, and something of it was stopped
   std::map<PodUid, TimePoint> ends_since_;  // of the present agent
+  uint64_t server_changes_ = 0;
+  std::map<PodUid, uint64_t> came_, went_;  // with which change of the API server
 };
 
 }  // namespace denselet::sim

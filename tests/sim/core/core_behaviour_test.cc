@@ -185,6 +185,37 @@ TEST_F(CoreTest, AStaticPodThatComesBackWhileItEndsIsBegunAnew) {
   EXPECT_EQ(Requests(RuntimeRequest::kRunSandbox, pod), 2u);
 }
 
+// At any time while what an agent before left of it is ended, also before anybody has begun to.
+TEST_F(CoreTest, AStaticPodThatComesBackWhileItsOrphanEndsIsBegunAnew) {
+  options_.milli_cpus = kSimMilliCpus;
+  SimPod& pod = Static("u1", "12345");  // a name that does not heed signals
+  pod.contested = true;
+  pod.milli_cpus = 1000;
+  pod.host_port = 8000;
+  for (const int after_ms : {0, 1, 20, 100, 1000, 2500}) {
+    SCOPED_TRACE(after_ms);
+    pod.wished = true;
+    Start();
+    TellAll();
+    Run(Seconds(60));
+    ASSERT_TRUE(Runs(pod));
+    agent_.reset();
+    Start();
+    pod.wished = false;
+    TellAll();
+    while (!agent_->core().gate().is_open()) Run(Microseconds(100));
+    Run(Milliseconds(after_ms));
+    pod.wished = true;
+    TellAll();
+    Run(Seconds(60));
+    EXPECT_TRUE(Runs(pod));
+    const sync::Bookings& bookings = agent_->core().admission().bookings();
+    EXPECT_FALSE(bookings.IsGoing(pod.uid));
+    EXPECT_EQ(bookings.Used("cpu"), 1000);
+    agent_.reset();
+  }
+}
+
 TEST_F(CoreTest, TheGraceShrinksWhileItRuns) {
   Start();
   SimPod& pod = Pod(SimPodKind::kServer, "u1", "12345");  // a name that does not heed signals

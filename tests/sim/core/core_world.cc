@@ -337,7 +337,7 @@ void CoreWorld::OnPodRejected(const kube::PodRef& pod, const sync::Rejection& re
   const PodUid uid(std::string(pod->hot().uid));
   Note(uid.value() + " is rejected: " + rejection.message);
   if (!pods_[uid].contested) Problem(uid.value() + ": rejected: " + rejection.message);
-  for (CoreWatcher* watcher : watchers_) watcher->OnPodRejected(uid);
+  for (CoreWatcher* watcher : watchers_) watcher->OnPodRejected(uid, rejection);
 }
 
 }  // namespace denselet::sim

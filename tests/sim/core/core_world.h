@@ -31,7 +31,7 @@ class CoreWatcher {
   virtual void OnStatus(const sync::PodStatusUpdate& update) { static_cast<void>(update); }
   virtual void OnStatusForgotten(const PodUid& pod) { static_cast<void>(pod); }
   virtual void OnServerChange(const ServerChange& change) { static_cast<void>(change); }
-  virtual void OnPodRejected(const PodUid& pod) { static_cast<void>(pod); }
+  virtual void OnPodRejected(const PodUid&, const sync::Rejection&) {}
 
  protected:
   ~CoreWatcher() = default;

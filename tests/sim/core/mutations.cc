@@ -126,6 +126,8 @@ constexpr Mutation kMutations[] = {
      }},
     {"release-early", 0,
      [](CoreAgent& a) { a.core().gate_for_tests().faults_for_tests().release_early = true; }},
+    {"keep-room-of-dropped", 0,
+     [](CoreAgent& a) { a.core().gate_for_tests().faults_for_tests().keep_room = true; }},
     {"remove-before-arrival", 14,
      [](CoreAgent& a) { OnStatuses(a, [](auto& faults) { faults.allow_unsettled = true; }); }},
 };

@@ -1,84 +1,9 @@
 #include "sync/core/admission_gate.h"
 
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "tests/sync/admission/desk_fixture.h"
+#include "tests/sync/core/gate_fixture.h"
 
 namespace denselet::sync {
 namespace {
-
-// One shard; what it is told stands in a text.
-class HeardShards final : public PodShards {
- public:
-  Status Wish(uint32_t, PodWish wish) override {
-    if (full) return Error(ErrorCode::kOverloaded, "full");
-    constexpr const char* kKinds[] = {"add ", "change ", "gone "};
-    heard += kKinds[static_cast<size_t>(wish.kind)] + std::string(wish.pod->hot().uid);
-    if (wish.rejected) heard += " " + wish.rejected->reason;
-    if (wish.ended) heard += " ends " + wish.ended->ending.status_reason;
-    heard += "; ";
-    return Ok();
-  }
-  Status SourcesReady(uint32_t) override {
-    heard += "ready; ";
-    return Ok();
-  }
-  std::string Take() { return std::exchange(heard, ""); }
-
-  std::string heard;
-  bool full = false;
-};
-
-class AdmissionGateTest : public testing::Test, protected DeskHouse, private AdmissionGateUser {
- protected:
-  AdmissionGateTest() : DeskHouse(3) { NewGate(); }
-
-  void NewGate() {
-    gate_ = std::make_unique<AdmissionGate>(world.loop(0), *desk, shards_, 1,
-                                            static_cast<AdmissionGateUser&>(*this));
-    gate_->OnNodeKnown();
-  }
-  void Open(const std::vector<std::string>& running = {}) {
-    std::vector<ListedPod> pods;
-    for (const std::string& uid : running) pods.push_back({.pod = {.ref = {}, .uid = PodUid(uid)}});
-    gate_->OnJournalRead();
-    gate_->OnListed(0, pods);
-  }
-  Status Wish(WishKind kind, const std::string& yaml) {
-    return gate_->Wish(0, {kind, RefOf(yaml)});
-  }
-  void Add(const std::string& uid, const std::string& cpu = "1") {
-    ASSERT_TRUE(Wish(WishKind::kAdd, SimplePod(uid, cpu)));
-  }
-  static std::string StaticPod(const std::string& uid, const std::string& cpu) {
-    std::string yaml = SimplePod(uid, cpu);
-    return yaml.replace(yaml.find("source: api"), std::string("source: api").size(),
-                        "source: file");
-  }
-  static std::string PortPod(const std::string& uid) {
-    std::string yaml = SimplePod(uid, "1");
-    const std::string name = "containers: [{name: c, ";
-    return yaml.insert(yaml.find(name) + name.size(),
-                       "ports: [{containerPort: 80, hostPort: 8080}], ");
-  }
-  static std::string DeletedPod(const std::string& uid) {
-    std::string yaml = SimplePod(uid, "1");
-    yaml.insert(yaml.find("name: "), "deletionTimestamp: '2026-01-01T00:00:00Z', ");
-    return yaml;
-  }
-
-  void OnPodRejected(const kube::PodRef& pod, const Rejection& rejection) override {
-    events_ += std::string(pod->hot().uid) + " " + rejection.reason + "; ";
-  }
-
-  HeardShards shards_;
-  std::string events_;
-  std::unique_ptr<AdmissionGate> gate_;
-};
 
 TEST_F(AdmissionGateTest, NobodyPassesBeforeTheRuntimeWasListed) {
   Add("a");
@@ -266,6 +191,55 @@ TEST_F(AdmissionGateTest, TheRoomOfOneThatItsSourceHasDroppedIsFreeWhileItStillS
   EXPECT_EQ(shards_.Take(), "add a; gone a; add b; ");
   gate_->OnPodStopped(PodUid("a"));
   EXPECT_EQ(desk->bookings().Used("cpu"), 1500) << "what b has is not given back with it";
+}
+
+TEST_F(AdmissionGateTest, TheRoomOfOneThatIsDroppedIsFreeBeforeItsShardCanHearOfIt) {
+  Open();
+  Add("a", "1500m");
+  Pass();
+  shards_.full = true;
+  EXPECT_FALSE(Wish(WishKind::kGone, SimplePod("a", "1500m"))) << "the dispatcher keeps it";
+  Add("b", "1500m");
+  Pass();
+  shards_.full = false;
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; add b; ");
+}
+
+TEST_F(AdmissionGateTest, TheSameOfOneThatWaitsForItsShard) {
+  Open();
+  shards_.full = true;
+  Add("a", "1500m");
+  Pass();
+  EXPECT_FALSE(Wish(WishKind::kGone, SimplePod("a", "1500m"))) << "the dispatcher keeps it";
+  Add("b", "1500m");
+  Pass();
+  shards_.full = false;
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; add b; ");
+}
+
+// What was to be told of it before waits at the dispatcher: that it is gone does not.
+TEST_F(AdmissionGateTest, TheSameOfOneWithUnsentWishes) {
+  Open();
+  PodDispatcher dispatcher(world.loop(0), log, *gate_, 1, {});
+  const auto tell = [&dispatcher](PodOp op, const std::string& uid) {
+    const PodChange change{op, RefOf(SimplePod(uid, "1500m"))};
+    dispatcher.OnPodChanges(SourceKind::kApi, {&change, 1});
+  };
+  tell(PodOp::kAdd, "a");
+  Pass();
+  shards_.full = true;
+  tell(PodOp::kUpdate, "a");
+  EXPECT_EQ(dispatcher.unsent(), 1U);
+  tell(PodOp::kRemove, "a");
+  EXPECT_EQ(dispatcher.unsent(), 1U);
+  tell(PodOp::kAdd, "b");
+  Pass();
+  shards_.full = false;
+  Pass();
+  EXPECT_EQ(shards_.Take(), "ready; add a; add b; gone a; ");
+  EXPECT_EQ(dispatcher.unsent(), 0U);
 }
 
 TEST_F(AdmissionGateTest, OneThatEndsWithGraceKeepsItsRoom) {
@@ -461,115 +435,6 @@ TEST_F(AdmissionGateTest, TheEndOfAnOrphanTakesNothingFromAPodThatIsWishedMeanwh
   ASSERT_TRUE(Wish(WishKind::kGone, SimplePod("a", "1")));
   EXPECT_FALSE(gate_->OnOrphanGone(PodUid("a"))) << "the orphan's worker has taken that wish, too";
   EXPECT_FALSE(gate_->Knows(PodUid("a")));
-}
-
-class EndedPodsAtTheGate : public AdmissionGateTest {
- protected:
-  static constexpr const char* kCpu = "1500m";
-
-  // It ran, was ended for good and had stopped; others have what it had. Then the agent died.
-  void EndAndRestart() {
-    Open();
-    Add("a", kCpu);
-    Pass();
-    EndNow("a");
-    gate_->OnPodStopped(PodUid("a"));
-    Add("b", kCpu);
-    Pass();
-    EXPECT_EQ(shards_.Take(), "add a; add b; ");
-    gate_.reset();
-    PowerCut();
-    NewGate();
-  }
-  void EndNow(const std::string& uid) {
-    desk->ends().Record({.pod = {.ref = {"default", uid}, .uid = PodUid(uid)},
-                         .ending = {.reason = EndReason::kKilled,
-                                    .outcome = PodOutcome::kFailed,
-                                    .status_reason = "Evicted"}});
-  }
-};
-
-TEST_F(EndedPodsAtTheGate, TheNextAgentIsToldWithTheWishAndAsksNobody) {
-  EndAndRestart();
-  Open({"a", "b"});  // what is left of it
-  Add("a", kCpu);
-  Add("b", kCpu);
-  Pass();
-  EXPECT_EQ(shards_.Take(), "add a ends Evicted; add b; ");
-  EXPECT_EQ(desk->bookings().Used("cpu"), 1500) << "it holds nothing any more";
-  EXPECT_EQ(events_, "");
-  ASSERT_TRUE(Wish(WishKind::kChange, SimplePod("a", kCpu)));
-  EXPECT_EQ(shards_.Take(), "change a ends Evicted; ");
-}
-
-TEST_F(EndedPodsAtTheGate, NorIsItRejectedWhenTheRuntimeHasNothingOfIt) {
-  EndAndRestart();
-  Open({"b"});
-  Add("b", kCpu);
-  Add("a", kCpu);
-  Pass();
-  EXPECT_EQ(shards_.Take(), "add a ends Evicted; add b; ");
-}
-
-TEST_F(EndedPodsAtTheGate, WhatItHasItKeepsUntilItHasStopped) {
-  Open();
-  Add("a", kCpu);
-  Pass();
-  EndNow("a");
-  Pass();
-  gate_.reset();
-  PowerCut();
-  NewGate();
-  Open({"a"});
-  Add("a", kCpu);
-  Pass();
-  EXPECT_EQ(desk->bookings().Used("cpu"), 1500);
-  gate_->OnPodStopped(PodUid("a"));
-  EXPECT_EQ(desk->bookings().Used("cpu"), 0);
-}
-
-TEST_F(EndedPodsAtTheGate, WhatComesBackUnderItsUidIsAnotherOne) {
-  EndAndRestart();
-  Open({"a"});
-  Add("a", "100m");
-  Pass();
-  ASSERT_TRUE(Wish(WishKind::kGone, SimplePod("a", "100m")));
-  ASSERT_TRUE(Wish(WishKind::kAdd, SimplePod("a", "100m")));
-  EXPECT_TRUE(gate_->OnPodGone(PodUid("a")));
-  Pass();
-  EXPECT_EQ(shards_.Take(), "add a ends Evicted; gone a; add a; ");
-}
-
-TEST_F(EndedPodsAtTheGate, OneThatWentWhileNoAgentRanIsForgotten) {
-  EndAndRestart();
-  Open({"b"});
-  Add("b", kCpu);
-  Pass();
-  EXPECT_TRUE(gate_->SourcesReady(0));
-  EXPECT_EQ(desk->ends().Find(PodUid("a")), nullptr);
-  gate_.reset();
-  Pass();
-  PowerCut();
-  EXPECT_EQ(desk->ends().Find(PodUid("a")), nullptr);
-}
-
-TEST_F(EndedPodsAtTheGate, OneThatIsGoneBeforeTheJournalIsReadIsForgottenThen) {
-  EndAndRestart();
-  ASSERT_TRUE(Wish(WishKind::kGone, SimplePod("a", kCpu)));
-  EXPECT_FALSE(gate_->OnPodGone(PodUid("a")));
-  Open();
-  EXPECT_EQ(desk->ends().Find(PodUid("a")), nullptr);
-}
-
-TEST_F(EndedPodsAtTheGate, AnEndThatWasDecidedWhileItsWishWaitedIsToldWithIt) {
-  Open();
-  shards_.full = true;
-  Add("a", kCpu);
-  Pass();
-  EndNow("a");
-  shards_.full = false;
-  Pass();
-  EXPECT_EQ(shards_.Take(), "add a ends Evicted; ");
 }
 
 }  // namespace

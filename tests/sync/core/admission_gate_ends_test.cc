@@ -1,0 +1,208 @@
+// The gate and pods that end: orphans of an agent before, and those that end for good.
+#include "tests/sync/core/gate_fixture.h"
+
+namespace denselet::sync {
+namespace {
+
+class OrphansAtTheGate : public AdmissionGateTest {
+ protected:
+  // Its file was away while no agent ran: what the journal and the runtime have of it is ended.
+  void OrphanOf(const std::string& yaml) {
+    Open();
+    ASSERT_TRUE(Wish(WishKind::kAdd, yaml));
+    Pass();
+    gate_.reset();
+    Restart();
+    NewGate();
+    Open({"a"});
+    EXPECT_TRUE(gate_->SourcesReady(0));
+    shards_.Take();
+  }
+  const HostPort port_{"0.0.0.0", "TCP", 8080};
+};
+
+TEST_F(OrphansAtTheGate, OneThatIsWishedAgainIsDecidedAnewWhenItIsGone) {
+  OrphanOf(PortPod("a"));
+  EXPECT_FALSE(gate_->WaitsForOrphan(PodUid("a")));
+  ASSERT_TRUE(Wish(WishKind::kAdd, PortPod("a")));
+  Pass();
+  EXPECT_EQ(shards_.Take(), "") << "what was decided is not decided for its next life";
+  EXPECT_TRUE(gate_->WaitsForOrphan(PodUid("a"))) << "somebody must end it";
+  gate_->OnOrphanStopped(PodUid("a"));
+  EXPECT_TRUE(desk->bookings().IsPortFree(port_));
+  EXPECT_TRUE(gate_->OnOrphanGone(PodUid("a"))) << "its name is not free";
+  EXPECT_FALSE(gate_->WaitsForOrphan(PodUid("a")));
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; ");
+  EXPECT_EQ(desk->bookings().Used("cpu"), 1000) << "what its next life takes counts";
+  ASSERT_TRUE(Wish(WishKind::kAdd, PortPod("b")));
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add b NodePorts; ") << "nobody waits for what does not go";
+}
+
+TEST_F(OrphansAtTheGate, WhoWaitedForItsPortHasItBeforeItsNextLife) {
+  OrphanOf(PortPod("a"));
+  ASSERT_TRUE(Wish(WishKind::kAdd, PortPod("b")));
+  ASSERT_TRUE(Wish(WishKind::kAdd, PortPod("a")));
+  Pass();
+  EXPECT_EQ(shards_.Take(), "");
+  gate_->OnOrphanStopped(PodUid("a"));
+  Pass();
+  EXPECT_TRUE(gate_->OnOrphanGone(PodUid("a")));
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add b; add a NodePorts; ");
+}
+
+TEST_F(OrphansAtTheGate, OneThatIsWishedAgainWhenItHasStoppedIsNotAdopted) {
+  OrphanOf(PortPod("a"));
+  gate_->OnOrphanStopped(PodUid("a"));
+  ASSERT_TRUE(Wish(WishKind::kAdd, PortPod("b")));
+  ASSERT_TRUE(Wish(WishKind::kAdd, PortPod("a")));
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add b; add a NodePorts; ");
+  EXPECT_TRUE(gate_->OnOrphanGone(PodUid("a"))) << "its name is not free";
+}
+
+// No worker may have been made for it: then nobody tells that it is gone, but the next list.
+TEST_F(OrphansAtTheGate, OneThatIsWishedAgainIsDecidedWhenTheRuntimeHasItNoMore) {
+  OrphanOf(PortPod("a"));
+  ASSERT_TRUE(Wish(WishKind::kAdd, PortPod("a")));
+  Pass();
+  gate_->OnListed(0, {});
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; ");
+  EXPECT_EQ(desk->bookings().Used("cpu"), 1000);
+  gate_->OnOrphanStopped(PodUid("a"));
+  EXPECT_TRUE(gate_->OnOrphanGone(PodUid("a"))) << "there was one after all";
+  EXPECT_EQ(desk->bookings().Used("cpu"), 1000);
+}
+
+TEST_F(OrphansAtTheGate, OneThatIsWishedAgainAndDroppedEnds) {
+  OrphanOf(PortPod("a"));
+  ASSERT_TRUE(Wish(WishKind::kAdd, PortPod("a")));
+  shards_.full = true;
+  EXPECT_FALSE(Wish(WishKind::kGone, PortPod("a"))) << "the dispatcher keeps it";
+  shards_.full = false;
+  ASSERT_TRUE(Wish(WishKind::kGone, PortPod("a")));
+  EXPECT_EQ(shards_.Take(), "gone a; ") << "whose worker tells when it is gone";
+  EXPECT_FALSE(gate_->WaitsForOrphan(PodUid("a")));
+  gate_->OnListed(0, {});
+  gate_->OnPodStopped(PodUid("a"));
+  EXPECT_FALSE(gate_->OnPodGone(PodUid("a")));
+  Pass();
+  EXPECT_EQ(shards_.Take(), "");
+  EXPECT_EQ(desk->size(), 0U);
+  EXPECT_FALSE(gate_->Knows(PodUid("a")));
+}
+
+class EndedPodsAtTheGate : public AdmissionGateTest {
+ protected:
+  static constexpr const char* kCpu = "1500m";
+
+  // It ran, was ended for good and had stopped; others have what it had. Then the agent died.
+  void EndAndRestart() {
+    Open();
+    Add("a", kCpu);
+    Pass();
+    EndNow("a");
+    gate_->OnPodStopped(PodUid("a"));
+    Add("b", kCpu);
+    Pass();
+    EXPECT_EQ(shards_.Take(), "add a; add b; ");
+    gate_.reset();
+    PowerCut();
+    NewGate();
+  }
+  void EndNow(const std::string& uid) {
+    desk->ends().Record({.pod = {.ref = {"default", uid}, .uid = PodUid(uid)},
+                         .ending = {.reason = EndReason::kKilled,
+                                    .outcome = PodOutcome::kFailed,
+                                    .status_reason = "Evicted"}});
+  }
+};
+
+TEST_F(EndedPodsAtTheGate, TheNextAgentIsToldWithTheWishAndAsksNobody) {
+  EndAndRestart();
+  Open({"a", "b"});  // what is left of it
+  Add("a", kCpu);
+  Add("b", kCpu);
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a ends Evicted; add b; ");
+  EXPECT_EQ(desk->bookings().Used("cpu"), 1500) << "it holds nothing any more";
+  EXPECT_EQ(events_, "");
+  ASSERT_TRUE(Wish(WishKind::kChange, SimplePod("a", kCpu)));
+  EXPECT_EQ(shards_.Take(), "change a ends Evicted; ");
+}
+
+TEST_F(EndedPodsAtTheGate, NorIsItRejectedWhenTheRuntimeHasNothingOfIt) {
+  EndAndRestart();
+  Open({"b"});
+  Add("b", kCpu);
+  Add("a", kCpu);
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a ends Evicted; add b; ");
+}
+
+TEST_F(EndedPodsAtTheGate, WhatItHasItKeepsUntilItHasStopped) {
+  Open();
+  Add("a", kCpu);
+  Pass();
+  EndNow("a");
+  Pass();
+  gate_.reset();
+  PowerCut();
+  NewGate();
+  Open({"a"});
+  Add("a", kCpu);
+  Pass();
+  EXPECT_EQ(desk->bookings().Used("cpu"), 1500);
+  gate_->OnPodStopped(PodUid("a"));
+  EXPECT_EQ(desk->bookings().Used("cpu"), 0);
+}
+
+TEST_F(EndedPodsAtTheGate, WhatComesBackUnderItsUidIsAnotherOne) {
+  EndAndRestart();
+  Open({"a"});
+  Add("a", "100m");
+  Pass();
+  ASSERT_TRUE(Wish(WishKind::kGone, SimplePod("a", "100m")));
+  ASSERT_TRUE(Wish(WishKind::kAdd, SimplePod("a", "100m")));
+  EXPECT_TRUE(gate_->OnPodGone(PodUid("a")));
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a ends Evicted; gone a; add a; ");
+}
+
+TEST_F(EndedPodsAtTheGate, OneThatWentWhileNoAgentRanIsForgotten) {
+  EndAndRestart();
+  Open({"b"});
+  Add("b", kCpu);
+  Pass();
+  EXPECT_TRUE(gate_->SourcesReady(0));
+  EXPECT_EQ(desk->ends().Find(PodUid("a")), nullptr);
+  gate_.reset();
+  Pass();
+  PowerCut();
+  EXPECT_EQ(desk->ends().Find(PodUid("a")), nullptr);
+}
+
+TEST_F(EndedPodsAtTheGate, OneThatIsGoneBeforeTheJournalIsReadIsForgottenThen) {
+  EndAndRestart();
+  ASSERT_TRUE(Wish(WishKind::kGone, SimplePod("a", kCpu)));
+  EXPECT_FALSE(gate_->OnPodGone(PodUid("a")));
+  Open();
+  EXPECT_EQ(desk->ends().Find(PodUid("a")), nullptr);
+}
+
+TEST_F(EndedPodsAtTheGate, AnEndThatWasDecidedWhileItsWishWaitedIsToldWithIt) {
+  Open();
+  shards_.full = true;
+  Add("a", kCpu);
+  Pass();
+  EndNow("a");
+  shards_.full = false;
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a ends Evicted; ");
+}
+
+}  // namespace
+}  // namespace denselet::sync
