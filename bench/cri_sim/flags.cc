@@ -130,7 +130,7 @@ std::map<std::string, Setter> Setters(Flags& flags) {
        [&](const std::string& value) -> Status {
          const Result<std::string> text = ReadFile(value);
          if (!text) return text.error();
-         Result<Scenario> scenario = ParseScenario(*text);
+         Result<Scenario> scenario = ParseScenario(*text, value);
          if (!scenario) return scenario.error();
          settings = std::move(scenario->settings);
          host.commands = std::move(scenario->commands);
