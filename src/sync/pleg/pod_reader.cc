@@ -166,14 +166,16 @@ void PodReader::Failed(const PodUid& pod, Entry& entry, const Error& error) {
   user_.OnReadFailed(pod, error);
 }
 
-void PodReader::ListAnswered(Epoch epoch) {
+void PodReader::ListAnswered(Epoch epoch, RuntimeWas was) {
   const TimePoint now = loop_.Now();
   for (auto& [pod, health] : health_) {
     const auto found = pods_.find(pod);
     if (found == pods_.end()) continue;
     Entry& entry = found->second;
     if (entry.reading || entry.not_before <= now || entry.epoch >= epoch) continue;
-    if (health.woken_at && now < After(*health.woken_at, options_.backoff_max)) continue;
+    const bool woken_lately =
+        health.woken_at && now < After(*health.woken_at, options_.backoff_max);
+    if (woken_lately && was == RuntimeWas::kThere) continue;
     health.woken_at = now;
     loop_.Disarm(entry.timer);
     entry.not_before = {};
