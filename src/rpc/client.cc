@@ -339,7 +339,8 @@ void ClientCore::Judge(const Call& call, TimePoint now) {
 // The last thing of a call; the Done may destroy the client.
 void ClientCore::Finish(SlotKey key, std::optional<Error> error) {
   std::optional<Call> call = calls_.Remove(key);
-  if (CounterCell* errors = CellsOf(*call->method).errors; error && errors != nullptr) {
+  const bool failed = error || call->operation->unusable();
+  if (CounterCell* errors = CellsOf(*call->method).errors; failed && errors != nullptr) {
     errors->Increment();
   }
   call->cancel.Forget();
