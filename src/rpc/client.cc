@@ -41,6 +41,12 @@ Limiter::Verdict VerdictOf(const std::optional<Failure>& failure, Duration took,
   return Limiter::Verdict::kAnswered;
 }
 
+uint32_t PlacesFor(std::span<const ClassOptions> classes) {
+  uint32_t places = Client::kRefusedMax;
+  for (const ClassOptions& of : classes) places += of.limits.queue_max + of.limits.limit_max;
+  return places;
+}
+
 std::string_view CodeLabel(uint8_t why) {
   static constexpr std::string_view kLabels[] = {"breaker", "full", "deadline", "cancelled"};
   return kLabels[why];
@@ -107,7 +113,7 @@ ClientCore::ClientCore(reactor::Shard& shard, Endpoint& endpoint,
       call_metrics_(calls),
       breaker_(metrics.Gauge(RpcMetric::kBreaker, endpoint.name())),
       gate_(shard.loop()),
-      calls_(Client::kCallsMax) {
+      calls_(PlacesFor(classes)) {
   for (const ClassOptions& options : classes) {
     const LimiterOptions share = LimitsOn(options, shard.index(), shard.shards());
     classes_.push_back(std::make_unique<Class>(options, share, endpoint.name(), metrics));

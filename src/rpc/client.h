@@ -44,7 +44,9 @@ namespace denselet::rpc {
 // nobody.
 class Client {
  public:
-  static constexpr uint32_t kCallsMax = 4096;  // waiting or under way; then kOverloaded
+  // Refused calls whose Done is on its way; then kOverloaded without a reason. What waits and is
+  // under way is bounded by its class: a flood of one never takes the place of others.
+  static constexpr uint32_t kRefusedMax = 1024;
 
   // `classes` and what `metrics` gives must outlive it. `calls` may be null.
   Client(reactor::Shard& shard, Endpoint& endpoint, std::span<const ClassOptions> classes,
