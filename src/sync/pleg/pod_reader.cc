@@ -111,6 +111,9 @@ void PodReader::Start(const PodUid& pod, Entry& entry) {
   entry.cancel = std::make_unique<CancelSource>();
   Context context;
   context.cancel = entry.cancel->token();
+  const auto* const seen = store_.Find(pod);
+  context.pod = std::make_shared<const ContextPod>(
+      ContextPod{seen == nullptr ? ObjectRef{} : seen->pod.pod.ref, pod});
   context = context.WithTimeout(loop_.Now(), options_.deadline);
   runtime_.ReadPod(context, pod,
                    [this, alive = alive_, pod, number = entry.number](Result<ObservedPod> answer) {
