@@ -18,6 +18,9 @@
 #include "bench/cri/usage.h"
 #include "bench/network/child.h"
 #include "cri/messages.h"
+#include "cri/methods.h"
+#include "cri/observed_messages.h"
+#include "rpc/call.h"
 
 namespace denselet::bench {
 namespace {
@@ -49,6 +52,17 @@ void Print(size_t calls, double cpu, Duration wall) {
               std::chrono::duration<double, std::micro>(wall).count() / count);
 }
 
+// CriRuntime::Version, but in the class of questions about pods, of which kAtOnce may be out from
+// the beginning: of those about the runtime itself four are.
+const rpc::Method& Question() {
+  static const rpc::Method question = [] {
+    rpc::Method method = cri::methods::kVersion;
+    method.call_class = static_cast<rpc::ClassId>(cri::CallClass::kStatus);
+    return method;
+  }();
+  return question;
+}
+
 // `at_once` chains of calls; each answer starts the next call of its chain.
 class OurChains {
  public:
@@ -56,6 +70,9 @@ class OurChains {
 
   void Run(size_t at_once) {
     for (size_t i = 0; i < at_once; ++i) Next();
+    // As many are out as in the clients that it is compared with, or it is no comparison.
+    const auto of = static_cast<rpc::ClassId>(cri::CallClass::kStatus);
+    CHECK(access_.cri().runtime_client().StateOf(of).running == at_once);
     access_.RunUntil([this] { return under_way_ == 0; });
   }
 
@@ -64,11 +81,16 @@ class OurChains {
     if (left_ == 0) return;
     --left_;
     ++under_way_;
-    access_.cri().runtime().Version({}, [this](Result<sync::RuntimeVersion> version) {
-      CHECK(version && version->name == "fast");
-      --under_way_;
-      Next();
-    });
+    pb::VersionRequest request;
+    request.set_version("0.1.0");
+    rpc::Call<pb::VersionResponse, sync::RuntimeVersion>(
+        access_.cri().runtime_client(), {}, Question(), std::move(request),
+        [](pb::VersionResponse& response) { return cri::ReadVersion(response); },
+        [this](Result<sync::RuntimeVersion> version) {
+          CHECK(version && version->name == "fast");
+          --under_way_;
+          Next();
+        });
   }
 
   CriAccess& access_;

@@ -51,4 +51,9 @@ int RpcCodeByName(std::string_view name) {
   return -1;
 }
 
+RpcStatus TooLong(size_t bytes, size_t bytes_max) {
+  return {8, "grpc: trying to send message larger than max (" + std::to_string(bytes) + " vs. " +
+                 std::to_string(bytes_max) + ")"};
+}
+
 }  // namespace denselet::cri_sim

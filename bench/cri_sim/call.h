@@ -23,16 +23,20 @@ struct RpcStatus {
 RpcStatus ToRpcStatus(const Error& error);
 // "UNAVAILABLE" and the like; -1 when it is none.
 int RpcCodeByName(std::string_view name);
+// Of an answer that is too long to be sent, in the words of servers in Go.
+RpcStatus TooLong(size_t bytes, size_t bytes_max);
 
 class Call {
  public:
   virtual ~Call() = default;
 
-  // A message behind those before; nothing happens once the call has ended.
+  // A message behind those before, no longer than message_bytes_max; nothing happens once the call
+  // has ended.
   virtual void Send(std::string message) = 0;
   virtual void Finish(RpcStatus status) = 0;
   // Messages that wait for the client to read.
   virtual size_t unsent() const = 0;
+  virtual size_t message_bytes_max() const = 0;
   // Finished, or the client is gone.
   virtual bool ended() const = 0;
 

@@ -96,7 +96,7 @@ Status CheckValues(const std::string& name, const Json& command) {
   }
   if (name == "set") {
     Settings scratch;
-    return ApplySettings(command["settings"].ToText(), scratch);
+    return ApplySettings(command["settings"], scratch);
   }
   const std::string method = command["method"].Text();
   if (!method.empty() && !IsMethodName(method)) return Invalid("no method \"" + method + "\"");

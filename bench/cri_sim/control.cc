@@ -246,7 +246,7 @@ const std::map<std::string, Command, std::less<>>& Commands() {
       {"mounts", Mounts},
       {"set",
        [](Simulator& s, const Json& command) {
-         return Applied(ApplySettings(command["settings"].ToText(), s.world().settings));
+         return Applied(ApplySettings(command["settings"], s.world().settings));
        }},
       {"release",
        [](Simulator& s, const Json& command) {

@@ -21,12 +21,16 @@ class CountedCall final : public Call {
  public:
   CountedCall(CallPtr inner, UniqueFunction<void(bool failed)> ended)
       : inner_(std::move(inner)), ended_(std::move(ended)) {}
-  void Send(std::string message) override { inner_->Send(std::move(message)); }
+  void Send(std::string message) override {
+    if (message.size() <= message_bytes_max()) return inner_->Send(std::move(message));
+    Finish(TooLong(message.size(), message_bytes_max()));
+  }
   void Finish(RpcStatus status) override {
     if (auto ended = std::exchange(ended_, nullptr)) ended(!status.ok());
     inner_->Finish(std::move(status));
   }
   size_t unsent() const override { return inner_->unsent(); }
+  size_t message_bytes_max() const override { return inner_->message_bytes_max(); }
   bool ended() const override { return inner_->ended(); }
 
  private:
@@ -132,8 +136,11 @@ void Dispatcher::After(const std::shared_ptr<Passage>& passage, Result<std::stri
 }
 
 void Dispatcher::Finish(const std::shared_ptr<Passage>& passage, Result<std::string> result) {
-  Ended(*passage, false, !result);
+  const size_t bytes_max = passage->call->message_bytes_max();
+  const bool too_long = result && result->size() > bytes_max;
+  Ended(*passage, false, !result || too_long);
   if (!result) return passage->call->Finish(ToRpcStatus(result.error()));
+  if (too_long) return passage->call->Finish(TooLong(result->size(), bytes_max));
   passage->call->Send(std::move(*result));
   passage->call->Finish({});
 }

@@ -32,13 +32,15 @@ const char kUsage[] =
     "  --image-folder PATH       mount point told by ImageFsInfo (the socket's folder)\n"
     "  --cgroup-driver NAME      cgroupfs or systemd\n"
     "  --runtime-name NAME       told by Version\n"
-    "  --message-bytes-max N     both ways (16777216)\n"
+    "  --message-bytes-max N     both ways, 1 or more (16777216)\n"
     "  --populate PODSxCONTAINERS  pods that are there from the start\n"
     "  --seed N\n";
 
 namespace {
 
 using Setter = std::function<Status(const std::string&)>;
+
+constexpr uint64_t kMessageBytesMax = 1 << 30;
 
 Result<uint64_t> ParseCount(const std::string& text) {
   uint64_t value = 0;
@@ -122,7 +124,10 @@ std::map<std::string, Setter> Setters(Flags& flags) {
       {"message-bytes-max",
        [&](const std::string& value) -> Status {
          const Result<uint64_t> count = ParseCount(value);
-         if (!count || *count > 1u << 30) return Error(ErrorCode::kInvalid, "not a size");
+         if (!count || *count == 0 || *count > kMessageBytesMax) {
+           return Error(ErrorCode::kInvalid,
+                        "not a size from 1 to " + std::to_string(kMessageBytesMax) + ": " + value);
+         }
          host.message_bytes_max = static_cast<int>(*count);
          return Ok();
        }},
@@ -130,7 +135,7 @@ std::map<std::string, Setter> Setters(Flags& flags) {
        [&](const std::string& value) -> Status {
          const Result<std::string> text = ReadFile(value);
          if (!text) return text.error();
-         Result<Scenario> scenario = ParseScenario(*text);
+         Result<Scenario> scenario = ParseScenario(*text, value);
          if (!scenario) return scenario.error();
          settings = std::move(scenario->settings);
          host.commands = std::move(scenario->commands);

@@ -45,7 +45,10 @@ class GrpcCall final : public grpc::ServerGenericBidiReactor,
                        public Call,
                        public std::enable_shared_from_this<GrpcCall> {
  public:
-  GrpcCall(Inbox& inbox, std::string path) : inbox_(inbox), path_(std::move(path)) {}
+  GrpcCall(Inbox& inbox, std::string path, int message_bytes_max)
+      : inbox_(inbox),
+        path_(std::move(path)),
+        message_bytes_max_(static_cast<size_t>(message_bytes_max)) {}
 
   void Start(std::shared_ptr<GrpcCall> self, void* owner, GrpcServer::OnCall begin) {
     self_ = std::move(self);
@@ -88,6 +91,7 @@ class GrpcCall final : public grpc::ServerGenericBidiReactor,
     if (!writing_ && waiting_.empty()) End();
   }
   size_t unsent() const override { return waiting_.size(); }
+  size_t message_bytes_max() const override { return message_bytes_max_; }
   bool ended() const override { return ended_; }
 
  private:
@@ -125,6 +129,7 @@ class GrpcCall final : public grpc::ServerGenericBidiReactor,
 
   Inbox& inbox_;
   const std::string path_;
+  const size_t message_bytes_max_;
   std::shared_ptr<GrpcCall> self_;
   void* owner_ = nullptr;
   GrpcServer::OnCall begin_ = nullptr;
@@ -140,7 +145,8 @@ class GrpcServer::Service final : public grpc::CallbackGenericService {
   explicit Service(GrpcServer& server) : server_(server) {}
   grpc::ServerGenericBidiReactor* CreateReactor(
       grpc::GenericCallbackServerContext* context) override {
-    auto call = std::make_shared<GrpcCall>(server_.inbox_, context->method());
+    auto call = std::make_shared<GrpcCall>(server_.inbox_, context->method(),
+                                           server_.options_.message_bytes_max);
     GrpcCall* const reactor = call.get();
     reactor->Start(std::move(call), server_.owner_, server_.begin_);
     return reactor;

@@ -19,12 +19,25 @@ namespace denselet::cri_sim {
 class Json {
  public:
   static Result<Json> Parse(std::string_view text) {
-    yyjson_doc* const doc = yyjson_read(text.data(), text.size(), 0);
-    if (doc == nullptr) return Error(ErrorCode::kInvalid, "not JSON");
+    auto document = std::make_shared<Document>();
+    document->text.reserve(text.size() + YYJSON_PADDING_SIZE);
+    document->text = text;
+    document->text.append(YYJSON_PADDING_SIZE, '\0');
+    // In place, so that texts and keys tell where they stood.
+    document->doc.reset(
+        yyjson_read_opts(document->text.data(), text.size(), YYJSON_READ_INSITU, nullptr, nullptr));
+    if (document->doc == nullptr) return Error(ErrorCode::kInvalid, "not JSON");
     Json json;
-    json.doc_.reset(doc, [](yyjson_doc* one) { yyjson_doc_free(one); });
-    json.value_ = yyjson_doc_get_root(doc);
+    json.value_ = yyjson_doc_get_root(document->doc.get());
+    json.document_ = std::move(document);
     return json;
+  }
+
+  // Where in the text the walk over members and items stopped with an error: at the innermost key
+  // or item that it concerns. Nothing: there was none.
+  std::optional<size_t> fault_offset() const {
+    if (document_->fault == nullptr) return std::nullopt;
+    return static_cast<size_t>(document_->fault - document_->text.data());
   }
 
   bool exists() const { return value_ != nullptr && !yyjson_is_null(value_); }
@@ -65,10 +78,11 @@ class Json {
     yyjson_obj_iter_init(value_, &it);
     while (yyjson_val* const key = yyjson_obj_iter_next(&it)) {
       const std::string name(yyjson_get_str(key), yyjson_get_len(key));
-      if (!seen.insert(name).second) {
-        return Error(ErrorCode::kInvalid, "key \"" + name + "\" is there twice");
-      }
-      if (Status done = visit(name, With(yyjson_obj_iter_get_val(key))); !done) return done;
+      const Status done =
+          seen.insert(name).second
+              ? visit(name, With(yyjson_obj_iter_get_val(key)))
+              : Status(Error(ErrorCode::kInvalid, "key \"" + name + "\" is there twice"));
+      if (!done) return FaultAt(yyjson_get_str(key), done);
     }
     return Ok();
   }
@@ -77,19 +91,41 @@ class Json {
     yyjson_arr_iter it;
     yyjson_arr_iter_init(value_, &it);
     while (yyjson_val* const item = yyjson_arr_iter_next(&it)) {
-      if (Status done = visit(With(item)); !done) return done;
+      if (Status done = visit(With(item)); !done) return FaultAt(PlaceOf(item), done);
     }
     return Ok();
   }
 
  private:
+  struct Free {
+    void operator()(yyjson_doc* doc) const { yyjson_doc_free(doc); }
+  };
+  struct Document {
+    std::string text;  // the parser writes into it
+    std::unique_ptr<yyjson_doc, Free> doc;
+    const char* fault = nullptr;
+  };
+
+  // The innermost is told first and stays.
+  Status FaultAt(const char* place, Status fault) const {
+    if (document_->fault == nullptr) document_->fault = place;
+    return fault;
+  }
+  // Of an item, which has no key: its own, or its first member's. Null: it does not tell.
+  static const char* PlaceOf(yyjson_val* item) {
+    if (yyjson_is_str(item)) return yyjson_get_str(item);
+    yyjson_obj_iter it;
+    yyjson_obj_iter_init(item, &it);
+    return yyjson_get_str(yyjson_obj_iter_next(&it));
+  }
+
   Json With(yyjson_val* value) const {
     Json json = *this;
     json.value_ = value;
     return json;
   }
 
-  std::shared_ptr<yyjson_doc> doc_;  // shared: parts outlive the whole
+  std::shared_ptr<Document> document_;  // shared: parts outlive the whole
   yyjson_val* value_ = nullptr;
 };
 

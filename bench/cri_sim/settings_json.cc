@@ -223,27 +223,33 @@ Result<Latency> ParseLatency(std::string_view text) {
 Status ApplySettings(std::string_view json, Settings& settings) {
   const Result<Json> parsed = Json::Parse(json);
   if (!parsed) return parsed.error();
+  return ApplySettings(*parsed, settings);
+}
+
+Status ApplySettings(const Json& json, Settings& settings) {
   Settings changed = settings;
-  if (Status applied = ApplyAll(*parsed, changed, nullptr); !applied) return applied;
+  if (Status applied = ApplyAll(json, changed, nullptr); !applied) return applied;
   settings = std::move(changed);
   return Ok();
 }
 
-Result<Scenario> ParseScenario(std::string_view yaml) {
+Result<Scenario> ParseScenario(std::string_view yaml, const std::string& name) {
+  const auto wrong = [&name](uint32_t line, const std::string& what) {
+    return Error(ErrorCode::kInvalid, name + ":" + std::to_string(line) + ": " + what);
+  };
   const kube::YamlResult text = kube::YamlToJson(yaml);
   if (!text.faults.empty()) {
-    return Error(ErrorCode::kInvalid, "the scenario is not YAML: " + ToString(text.faults[0]));
+    return wrong(text.faults[0].line, text.faults[0].message);
   }
   if (text.second_line != 0) {
-    return Error(ErrorCode::kInvalid, "line " + std::to_string(text.second_line) +
-                                          ": a second document; a scenario is one");
+    return wrong(text.second_line, "a second document; a scenario is one");
   }
   const Result<Json> parsed = Json::Parse(text.text.json);
-  if (!parsed) return parsed.error();
+  if (!parsed) return wrong(1, parsed.error().message());
   Scenario scenario;
   if (!parsed->exists()) return scenario;
   if (Status applied = ApplyAll(*parsed, scenario.settings, &scenario.commands); !applied) {
-    return applied.error();
+    return wrong(text.text.LineAt(parsed->fault_offset().value_or(0)), applied.error().message());
   }
   return scenario;
 }

@@ -10,11 +10,14 @@
 
 namespace denselet::cri_sim {
 
+class Json;
+
 // "5ms", "uniform 1ms 10ms", "lognormal 5ms 0.5".
 Result<Latency> ParseLatency(std::string_view text);
 
 // Changes what `json` names and leaves the rest; an unknown key is an error and changes nothing.
 Status ApplySettings(std::string_view json, Settings& settings);
+Status ApplySettings(const Json& json, Settings& settings);
 
 struct TimedCommand {
   Duration at;
@@ -24,7 +27,7 @@ struct Scenario {
   Settings settings;
   std::vector<TimedCommand> commands;  // from the key `at`
 };
-// YAML or JSON.
-Result<Scenario> ParseScenario(std::string_view yaml);
+// YAML or JSON. An error says "NAME:LINE: " and what is wrong there.
+Result<Scenario> ParseScenario(std::string_view yaml, const std::string& name);
 
 }  // namespace denselet::cri_sim

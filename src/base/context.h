@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "base/cancel.h"
+#include "base/ids.h"
 #include "base/random.h"
 #include "base/time.h"
 
@@ -38,11 +40,20 @@ struct Trace {
   friend bool operator==(const Trace&, const Trace&) = default;
 };
 
+// The pod for which something is done; its name may not be known.
+struct ContextPod {
+  ObjectRef ref;
+  PodUid uid;
+};
+
 struct Context {
   TimePoint deadline = kNever;
   Priority priority = Priority::kNormal;
   CancelToken cancel;
   Trace trace;
+  // For people; null: no single pod's work. Shared by all copies, of which there is one for each
+  // step and some go to other shards: nobody changes it.
+  std::shared_ptr<const ContextPod> pod = nullptr;
 
   bool Expired(TimePoint now) const { return now >= deadline; }
   // What remains until the deadline; zero when it has passed, Duration::max() when there is none.

@@ -23,9 +23,9 @@ class CriShard {
   CriShard(reactor::Shard& shard, Connection& connection, Random& random, const Logger& log)
       : call_metrics_(metrics_),
         runtime_client_(shard, connection.runtime(), connection.classes(), random, rpc_metrics_,
-                        &call_metrics_),
+                        &call_metrics_, log),
         image_client_(shard, connection.images(), connection.classes(), random, rpc_metrics_,
-                      &call_metrics_),
+                      &call_metrics_, log),
         runtime_(runtime_client_, connection, metrics_, log),
         images_(image_client_, connection) {}
 

@@ -228,6 +228,8 @@ std::array<rpc::ClassOptions, kCallClasses> CallClasses(Duration request_timeout
     at(id).deadline = Duration::max();
     at(id).limits.stuck_after = Duration::max();
   }
+  at(CallClass::kPull).patience = Minutes(5);
+  at(CallClass::kEvents).patience = Duration::max();
   return classes;
 }
 

@@ -127,7 +127,10 @@ class UnaryOperation final : public GrpcOperation, private Poller::Tag {
  private:
   void OnCompletion(bool /*always true of an end*/) override {
     std::optional<Failure> failure = FailureOf(status_);
-    if (!failure) result_.emplace(convert_(response_.get()));
+    if (!failure) {
+      result_.emplace(convert_(response_.get()));
+      set_unusable(!*result_);
+    }
     response_.Clear();
     Ended(std::move(failure));
   }
@@ -204,7 +207,9 @@ class ReadOperation final : public GrpcOperation {
   }
   void OnStatus(bool) { Over(); }
   void Over() {
-    if (++over_ == 2) this->Ended(this->FailureOf(status_));
+    if (++over_ < 2) return;
+    this->set_unusable(take_.fault.has_value());
+    this->Ended(this->FailureOf(status_));
   }
 
   const Method& method_;

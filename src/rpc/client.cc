@@ -41,6 +41,15 @@ Limiter::Verdict VerdictOf(const std::optional<Failure>& failure, Duration took,
   return Limiter::Verdict::kAnswered;
 }
 
+// Of which either may be without end.
+Duration Sum(Duration a, Duration b) { return After(TimePoint(a), b).time_since_epoch(); }
+
+uint32_t PlacesFor(std::span<const ClassOptions> classes) {
+  uint32_t places = Client::kRefusedMax;
+  for (const ClassOptions& of : classes) places += of.limits.queue_max + of.limits.limit_max;
+  return places;
+}
+
 std::string_view CodeLabel(uint8_t why) {
   static constexpr std::string_view kLabels[] = {"breaker", "full", "deadline", "cancelled"};
   return kLabels[why];
@@ -71,8 +80,10 @@ LimiterOptions LimitsOn(const ClassOptions& of, uint32_t index, uint32_t shards)
 }
 
 Client::Client(reactor::Shard& shard, Endpoint& endpoint, std::span<const ClassOptions> classes,
-               Random& random, MetricSet<RpcMetric>& metrics, CallMetrics* calls)
-    : core_(std::make_shared<ClientCore>(shard, endpoint, classes, random, metrics, calls)) {}
+               Random& random, MetricSet<RpcMetric>& metrics, CallMetrics* calls,
+               std::optional<Logger> log)
+    : core_(std::make_shared<ClientCore>(shard, endpoint, classes, random, metrics, calls,
+                                         std::move(log))) {}
 
 Client::~Client() { core_->Abandon(); }
 
@@ -98,7 +109,7 @@ ClientCore::Class::Class(const ClassOptions& class_options, const LimiterOptions
 
 ClientCore::ClientCore(reactor::Shard& shard, Endpoint& endpoint,
                        std::span<const ClassOptions> classes, Random& random,
-                       MetricSet<RpcMetric>& metrics, CallMetrics* calls)
+                       MetricSet<RpcMetric>& metrics, CallMetrics* calls, std::optional<Logger> log)
     : shard_(shard),
       loop_(shard.loop()),
       endpoint_(endpoint),
@@ -107,7 +118,8 @@ ClientCore::ClientCore(reactor::Shard& shard, Endpoint& endpoint,
       call_metrics_(calls),
       breaker_(metrics.Gauge(RpcMetric::kBreaker, endpoint.name())),
       gate_(shard.loop()),
-      calls_(Client::kCallsMax) {
+      calls_(PlacesFor(classes)),
+      slow_(std::move(log), endpoint.name()) {
   for (const ClassOptions& options : classes) {
     const LimiterOptions share = LimitsOn(options, shard.index(), shard.shards());
     classes_.push_back(std::make_unique<Class>(options, share, endpoint.name(), metrics));
@@ -229,11 +241,9 @@ void ClientCore::Send(Class& of, const Limiter::Turn& turn, SlotKey key) {
   of.waited.Observe(turn.waited);
   call.stage = Stage::kSent;
   call.sent_at = endpoint_.clock().Now();
-  const Duration limit =
-      of.options.deadline == Duration::max()
-          ? Duration::max()
-          : After(TimePoint(of.options.deadline), call.expected).time_since_epoch();
-  call.timeout = std::min(limit, call.context.Left(now));
+  call.timeout = std::min(Sum(of.options.deadline, call.expected), call.context.Left(now));
+  call.slow_at = After(now, Sum(of.options.patience, call.expected));
+  LookForSlowAt(call.slow_at);
   const Trace trace =
       call.context.trace.valid() ? call.context.trace.Child(random_) : Trace::Start(random_);
   // Nothing runs back in here from Begin, but its own copy keeps the operation whatever it does.
@@ -336,10 +346,47 @@ void ClientCore::Judge(const Call& call, TimePoint now) {
   if (was_sent && latency != nullptr) latency->Observe(took);
 }
 
+// A timer that is early looks once for nothing; one for each call would be set and taken back with
+// each, and hardly ever needed.
+void ClientCore::LookForSlowAt(TimePoint when) {
+  if (!slow_.wanted() || when >= slow_look_at_) return;
+  loop_.Disarm(slow_timer_);
+  slow_look_at_ = when;
+  slow_timer_ = loop_.Arm(when, [client = weak_from_this()] {
+    if (const std::shared_ptr<ClientCore> core = client.lock()) core->LookForSlow();
+  });
+}
+
+void ClientCore::LookForSlow() {
+  const TimePoint now = loop_.Now();
+  slow_look_at_ = kNever;
+  TimePoint next = kNever;
+  uint64_t unnamed = 0;
+  calls_.ForEach([&](SlotKey, Call& call) {
+    if (call.stage != Stage::kSent || call.told_slow) return;
+    if (call.slow_at > now) {
+      next = std::min(next, call.slow_at);
+      return;
+    }
+    const Duration out = endpoint_.clock().Now() - call.sent_at;
+    call.told_slow = slow_.Tell(*call.method, call.context, out, now);
+    unnamed += call.told_slow ? 0 : 1;
+  });
+  if (unnamed > 0) {
+    slow_.TellUnnamed(unnamed);
+    next = std::min(next, After(now, SlowCalls::kRetryPause));
+  }
+  if (next != kNever) LookForSlowAt(std::max(next, After(now, SlowCalls::kLookPause)));
+}
+
 // The last thing of a call; the Done may destroy the client.
 void ClientCore::Finish(SlotKey key, std::optional<Error> error) {
   std::optional<Call> call = calls_.Remove(key);
-  if (CounterCell* errors = CellsOf(*call->method).errors; error && errors != nullptr) {
+  if (call->told_slow) {
+    slow_.TellEnd(*call->method, call->context, call->operation->ended_at() - call->sent_at, error);
+  }
+  const bool failed = error || call->operation->unusable();
+  if (CounterCell* errors = CellsOf(*call->method).errors; failed && errors != nullptr) {
     errors->Increment();
   }
   call->cancel.Forget();
@@ -355,6 +402,7 @@ void ClientCore::Stop(reactor::Task stopped) {
 
 void ClientCore::Abandon() {
   abandoned_ = true;
+  loop_.Disarm(slow_timer_);
   for (const std::unique_ptr<Class>& of : classes_) loop_.Disarm(of->look_timer);
   for (Call& call : calls_.TakeAll()) {
     loop_.Disarm(call.wait_timer);

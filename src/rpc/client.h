@@ -24,9 +24,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "base/context.h"
+#include "base/log.h"
 #include "base/metrics.h"
 #include "base/random.h"
 #include "reactor/api/loop.h"
@@ -44,11 +46,15 @@ namespace denselet::rpc {
 // nobody.
 class Client {
  public:
-  static constexpr uint32_t kCallsMax = 4096;  // waiting or under way; then kOverloaded
+  // Refused calls whose Done is on its way; then kOverloaded without a reason. What waits and is
+  // under way is bounded by its class: a flood of one never takes the place of others.
+  static constexpr uint32_t kRefusedMax = 1024;
 
-  // `classes` and what `metrics` gives must outlive it. `calls` may be null.
+  // `classes` and what `metrics` gives must outlive it. `calls` may be null. `log`: where calls
+  // that take long are told, if anywhere.
   Client(reactor::Shard& shard, Endpoint& endpoint, std::span<const ClassOptions> classes,
-         Random& random, MetricSet<RpcMetric>& metrics, CallMetrics* calls);
+         Random& random, MetricSet<RpcMetric>& metrics, CallMetrics* calls,
+         std::optional<Logger> log = std::nullopt);
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;

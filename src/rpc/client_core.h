@@ -12,13 +12,15 @@
 #include "base/slot_map.h"
 #include "reactor/gate.h"
 #include "rpc/client.h"
+#include "rpc/slow_calls.h"
 
 namespace denselet::rpc {
 
 class ClientCore : public std::enable_shared_from_this<ClientCore> {
  public:
   ClientCore(reactor::Shard& shard, Endpoint& endpoint, std::span<const ClassOptions> classes,
-             Random& random, MetricSet<RpcMetric>& metrics, CallMetrics* calls);
+             Random& random, MetricSet<RpcMetric>& metrics, CallMetrics* calls,
+             std::optional<Logger> log);
 
   void Start(const Context& context, const Method& method, const CallOptions& options,
              std::shared_ptr<Operation> operation);
@@ -53,7 +55,9 @@ class ClientCore : public std::enable_shared_from_this<ClientCore> {
     CancelRegistration cancel = {};
     bool cancelled = false;
     TimePoint sent_at = {};
-    Duration timeout = {};            // from then on
+    Duration timeout = {};       // from then on
+    TimePoint slow_at = kNever;  // to be told then
+    bool told_slow = false;
     std::optional<Error> error = {};  // of kEnding
   };
 
@@ -85,6 +89,8 @@ class ClientCore : public std::enable_shared_from_this<ClientCore> {
   void Refuse(SlotKey key, Why why, std::string_view text);
   void Judge(const Call& call, TimePoint now);
   void Finish(SlotKey key, std::optional<Error> error);
+  void LookForSlowAt(TimePoint when);
+  void LookForSlow();
 
   reactor::Shard& shard_;
   reactor::Loop& loop_;
@@ -97,6 +103,9 @@ class ClientCore : public std::enable_shared_from_this<ClientCore> {
   std::vector<std::optional<MethodCells>> cells_;  // by method's id
   reactor::Gate gate_;
   SlotMap<Call> calls_;  // after the gate: the calls hold passes
+  SlowCalls slow_;
+  reactor::TimerId slow_timer_ = {};
+  TimePoint slow_look_at_ = kNever;
   bool abandoned_ = false;
 };
 

@@ -39,6 +39,9 @@ struct ClassOptions {
   Duration deadline = Minutes(2);
   // In the queue; then kDeadlineExceeded. The context's deadline holds for both together.
   Duration wait_max = Minutes(2);
+  // A call that is out for longer, and for longer than it takes of itself, is told in the log;
+  // Duration::max(): none is.
+  Duration patience = Seconds(20);
   LimitsOf limits_of = LimitsOf::kProcess;
   LimiterOptions limits = {};  // queue_max is each shard's own
 };

@@ -48,11 +48,15 @@ class Operation {
 
   // On the shard, after the return.
   const std::optional<Failure>& failure() const { return failure_; }
+  // It was answered, and the asker gets an error all the same: what came could not be used.
+  bool unusable() const { return unusable_; }
   TimePoint ended_at() const { return ended_at_; }
 
  protected:
   Operation() = default;
 
+  // On gRPC's thread, before Ended.
+  void set_unusable(bool unusable) { unusable_ = unusable; }
   // The call leaves; Ended follows.
   virtual void Send(const Launch& launch) = 0;
   // By the last callback, on gRPC's thread. `this` may be gone when it returns.
@@ -65,6 +69,7 @@ class Operation {
   std::optional<ReturnAddress> address_;
   std::shared_ptr<Operation> self_;
   std::optional<Failure> failure_;
+  bool unusable_ = false;
   TimePoint ended_at_;
 };
 

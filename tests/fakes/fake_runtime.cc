@@ -72,6 +72,7 @@ void FakeRuntime::Begin(const Context& context, Kind kind, Effect<T> effect,
                         reactor::Done<T> done) {
   const uint64_t number = next_++;
   ++host_.counters().calls[kind.name];
+  if (context.pod == nullptr) ++host_.counters().of_no_pod[kind.name];
   const bool mutates = kind.mutates;
   auto call = std::make_unique<Call<T>>();
   call->done = std::move(done);

@@ -80,6 +80,7 @@ class FakeRuntimeHost {
   struct Counters {
     std::map<std::string, uint64_t> calls = {};
     std::map<std::string, uint64_t> faults = {};
+    std::map<std::string, uint64_t> of_no_pod = {};  // calls whose context names none
   };
   Counters& counters() { return counters_; }
 

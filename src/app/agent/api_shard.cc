@@ -150,6 +150,7 @@ void ApiShard::Begin(const node::MachineFacts& machine, PodSide& side) {
   pods.SetRuntimeTrouble({.runtime = "container runtime status check may not have completed yet"});
   runtime_->WhenTroubled(
       [&pods](const sync::RuntimeTrouble& trouble) { pods.SetRuntimeTrouble(trouble); });
+  runtime_->WhenAnswersAgain([&pods] { pods.pleg().OnRuntimeBack(); });
   // Images are pulled on this shard, by the core's home.
   cri_.images().WhenChanged([this] { runtime_->OnImagesChanged(); });
   runtime_->Start();

@@ -58,6 +58,7 @@ class RuntimeSide final : public node::NodeInputsSource {
 
   // Called when pods have to wait for the runtime or its network, and when no longer.
   void WhenTroubled(node::RuntimeHealth::OnTrouble tell) { health_.WhenTroubled(std::move(tell)); }
+  void WhenAnswersAgain(UniqueFunction<void()> tell) { health_.WhenAnswersAgain(std::move(tell)); }
 
   // There may be one more in the runtime, or one less.
   void OnImagesChanged() { images_.OnChanged(); }

@@ -48,7 +48,10 @@ void RuntimeHealth::OnStatus(Result<sync::RuntimeStatus> status) {
     unanswered_ = status.error();
     return Rest();
   }
-  if (std::exchange(unanswered_, std::nullopt)) log_.Info("Container runtime answers again");
+  if (std::exchange(unanswered_, std::nullopt)) {
+    log_.Info("Container runtime answers again");
+    if (answers_again_) answers_again_();
+  }
   Take(*status);
   if (loop_.Now() < version_due_) return Rest();
   runtime_.Version(AnswerContext(),

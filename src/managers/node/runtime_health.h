@@ -46,6 +46,8 @@ class RuntimeHealth {
 
   void Start();
   void WhenTroubled(OnTrouble tell) { tell_ = std::move(tell); }
+  // Run each time when a question is answered after one that was not, be it away or have it hung.
+  void WhenAnswersAgain(UniqueFunction<void()> tell) { answers_again_ = std::move(tell); }
 
   // For NodeInputs.
   const RuntimeInput& input() const { return input_; }
@@ -75,6 +77,7 @@ class RuntimeHealth {
   std::optional<Error> unanswered_;
   std::optional<std::string> status_error_, version_error_;
   OnTrouble tell_;
+  UniqueFunction<void()> answers_again_;
   std::optional<sync::RuntimeTrouble> told_;
   TimePoint started_at_;
   TimePoint version_due_ = TimePoint::min();

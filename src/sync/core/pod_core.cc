@@ -463,18 +463,18 @@ Status PodCore::Hint(uint32_t shard, std::vector<PodHint> hints) {
   });
 }
 
-Status PodCore::Listed(uint32_t shard, Epoch epoch, std::vector<ListedPod> pods,
+Status PodCore::Listed(uint32_t shard, Epoch epoch, RuntimeWas was, std::vector<ListedPod> pods,
                        UniqueFunction<void(uint64_t)> checked) {
   home_->gate->OnListed(shard, pods);
-  return home_->seams.router.Send(
-      shard, [this, shard, epoch, pods = std::move(pods), checked = std::move(checked)]() mutable {
-        Part* const part = parts_[shard].get();
-        if (part == nullptr) return;
-        const uint64_t missed = part->pods().Listed(epoch, pods);
-        const Status sent =
-            part->SendHome([missed, checked = std::move(checked)]() mutable { checked(missed); });
-        static_cast<void>(sent);  // PLEG does not wait for it longer than for a list
-      });
+  return home_->seams.router.Send(shard, [this, shard, epoch, was, pods = std::move(pods),
+                                          checked = std::move(checked)]() mutable {
+    Part* const part = parts_[shard].get();
+    if (part == nullptr) return;
+    const uint64_t missed = part->pods().Listed(epoch, was, pods);
+    const Status sent =
+        part->SendHome([missed, checked = std::move(checked)]() mutable { checked(missed); });
+    static_cast<void>(sent);  // PLEG does not wait for it longer than for a list
+  });
 }
 
 Status PodCore::Wish(uint32_t shard, PodWish wish) {

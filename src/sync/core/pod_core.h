@@ -144,7 +144,7 @@ class PodCore final : private PlegShards,
 
   // PlegShards, PodShards: on the home shard.
   Status Hint(uint32_t shard, std::vector<PodHint> hints) override;
-  Status Listed(uint32_t shard, Epoch epoch, std::vector<ListedPod> pods,
+  Status Listed(uint32_t shard, Epoch epoch, RuntimeWas was, std::vector<ListedPod> pods,
                 UniqueFunction<void(uint64_t)> checked) override;
   Status Wish(uint32_t shard, PodWish wish) override;
   Status SourcesReady(uint32_t shard) override;

@@ -236,6 +236,8 @@ void ImagePuller::TryPull(const PullKey& key, Pull& pull) {
   Context context;
   context.priority = pull.priority;
   context.cancel = pull.cancel->token();
+  const PodIdentity& first = pull.sandbox.pod;
+  context.pod = std::make_shared<const ContextPod>(ContextPod{first.ref, first.uid});
   const size_t next = pull.failures.size();
   images_.Pull(context, pull.request,
                key.credentials.empty() ? ImageCredentials{} : key.credentials[next], pull.sandbox,

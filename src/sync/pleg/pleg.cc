@@ -111,6 +111,7 @@ void Pleg::OnList(uint64_t number, Result<RuntimeList> answer) {
     if (!failing_since_) failing_since_ = list_began_;
     clean_lists_ = 0;
     was_away_ = true;
+    runtime_was_ = RuntimeWas::kAway;
     must_relist_ = true;
     ArmNext(random_.Jitter(options_.relist_period, 0.2));
     return;
@@ -137,14 +138,16 @@ void Pleg::Distribute(Epoch epoch, RuntimeList list) {
   // The word of a shard can be lost too, when our own mailbox is full; then the next list judges.
   ArmNext(options_.relist_period);
   const uint64_t number = list_number_;
+  const RuntimeWas was = std::exchange(runtime_was_, RuntimeWas::kThere);
   for (uint32_t i = 0; i < shards; ++i) {
-    const Status sent = shards_.Listed(i, epoch, std::move(parts[i]),
+    const Status sent = shards_.Listed(i, epoch, was, std::move(parts[i]),
                                        [this, alive = alive_, number](uint64_t missed) {
                                          if (*alive) OnChecked(number, missed);
                                        });
     if (!sent) {
       metrics_.Counter(PlegMetric::kDiscardEvents).Increment();
       must_relist_ = true;
+      if (was == RuntimeWas::kAway) runtime_was_ = was;
       OnChecked(number, 0);
     }
   }
@@ -226,6 +229,11 @@ void Pleg::FlushHints() {
   }
 }
 
+void Pleg::OnRuntimeBack() {
+  runtime_was_ = RuntimeWas::kAway;
+  RelistNow();
+}
+
 void Pleg::OnHintsLost() {
   if (!faults_.ignore_hints_lost) RelistNow();
 }
@@ -256,7 +264,9 @@ void Pleg::OnStreamState(EventStreamState state) {
       return ListForStream();
     case EventStreamState::kConnecting:
       metrics_.Counter(PlegMetric::kConnectionErrors).Increment();
-      if (before == EventStreamState::kEstablished) connecting_since_ = loop_.Now();
+      if (before != EventStreamState::kEstablished) break;
+      connecting_since_ = loop_.Now();
+      runtime_was_ = RuntimeWas::kAway;
       break;
     case EventStreamState::kUnsupported:
       break;

@@ -72,9 +72,10 @@ class PlegShards {
   virtual ~PlegShards() = default;
   // These pods changed, perhaps.
   virtual Status Hint(uint32_t shard, std::vector<PodHint> hints) = 0;
-  // Its part of a list that was asked for at `epoch`, sorted by uid. `checked` is called on the
-  // shard of PLEG with the number of differences that nothing had announced.
-  virtual Status Listed(uint32_t shard, Epoch epoch, std::vector<ListedPod> pods,
+  // Its part of a list that was asked for at `epoch`, sorted by uid; `was`: since the list before.
+  // `checked` is called on the shard of PLEG with the number of differences that nothing had
+  // announced.
+  virtual Status Listed(uint32_t shard, Epoch epoch, RuntimeWas was, std::vector<ListedPod> pods,
                         UniqueFunction<void(uint64_t missed)> checked) = 0;
 };
 
@@ -108,6 +109,9 @@ class Pleg final : public RuntimeEventsUser {
   std::string WhyUnhealthy(TimePoint now) const;
   // As soon as none is under way, but not twice within relist_period.
   void RelistNow();
+  // The runtime answers after a time in which it did not, whatever the stream says: one that hung
+  // has lost no connection. What waits for it is read after a list.
+  void OnRuntimeBack();
   bool listing() const { return list_cancel_ != nullptr; }
   MetricSet<PlegMetric>& metrics() { return metrics_; }
 
@@ -156,8 +160,9 @@ class Pleg final : public RuntimeEventsUser {
   uint32_t clean_needed_;
   uint32_t clean_lists_ = 0;  // in a row, asked for after the stream was established
   TimePoint trusted_since_ = {};
-  bool broke_soon_ = false;  // the stream, after it was trusted
-  bool was_away_ = false;    // a list has failed since the stream was lost
+  bool broke_soon_ = false;                      // the stream, after it was trusted
+  bool was_away_ = false;                        // a list has failed since the stream was lost
+  RuntimeWas runtime_was_ = RuntimeWas::kThere;  // since the last list that all shards were given
   Duration cross_check_period_;
   uint32_t clean_checks_ = 0;
   uint64_t missed_total_ = 0;

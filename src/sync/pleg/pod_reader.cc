@@ -111,6 +111,9 @@ void PodReader::Start(const PodUid& pod, Entry& entry) {
   entry.cancel = std::make_unique<CancelSource>();
   Context context;
   context.cancel = entry.cancel->token();
+  const auto* const seen = store_.Find(pod);
+  context.pod = std::make_shared<const ContextPod>(
+      ContextPod{seen == nullptr ? ObjectRef{} : seen->pod.pod.ref, pod});
   context = context.WithTimeout(loop_.Now(), options_.deadline);
   runtime_.ReadPod(context, pod,
                    [this, alive = alive_, pod, number = entry.number](Result<ObservedPod> answer) {
@@ -166,14 +169,16 @@ void PodReader::Failed(const PodUid& pod, Entry& entry, const Error& error) {
   user_.OnReadFailed(pod, error);
 }
 
-void PodReader::ListAnswered(Epoch epoch) {
+void PodReader::ListAnswered(Epoch epoch, RuntimeWas was) {
   const TimePoint now = loop_.Now();
   for (auto& [pod, health] : health_) {
     const auto found = pods_.find(pod);
     if (found == pods_.end()) continue;
     Entry& entry = found->second;
     if (entry.reading || entry.not_before <= now || entry.epoch >= epoch) continue;
-    if (health.woken_at && now < After(*health.woken_at, options_.backoff_max)) continue;
+    const bool woken_lately =
+        health.woken_at && now < After(*health.woken_at, options_.backoff_max);
+    if (woken_lately && was == RuntimeWas::kThere) continue;
     health.woken_at = now;
     loop_.Disarm(entry.timer);
     entry.not_before = {};

@@ -5,8 +5,9 @@
 //      ^          |
 //      +-- back-off <-- failed                 of this pod only: 1 s, doubled to 60 s
 //
-// A list that began after the failed read ends the back-off: the runtime is back. Of a pod with a
-// trouble of its own that is one more read in backoff_max.
+// A list that began after the failed read ends the back-off, of all pods when the runtime was away
+// before it: however often that is, they are read at once when it is back, as fast as the places of
+// suspects allow. Otherwise once in backoff_max: a pod may have a trouble of its own.
 //
 // A pod whose last read failed is a suspect; suspects get a quarter of the places, so that any
 // number of hung pods leaves the others alone. A read that is asked for is always under way or in
@@ -71,7 +72,7 @@ class PodReader {
   enum class Urgency : uint8_t { kNormal, kUrgent };
   void Mark(const PodUid& pod, Urgency urgency = Urgency::kNormal);
   // A list that began after `epoch` was answered.
-  void ListAnswered(Epoch epoch);
+  void ListAnswered(Epoch epoch, RuntimeWas was);
   // Its read is no longer wanted; one under way ends unheard.
   void Drop(const PodUid& pod);
 

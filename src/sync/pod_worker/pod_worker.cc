@@ -83,6 +83,7 @@ PodWorker::PodWorker(WorkerHost& host, PodIdentity pod, uint64_t generation, Epo
                      TimePoint now)
     : host_(host),
       pod_id_(std::move(pod)),
+      context_pod_(std::make_shared<const ContextPod>(ContextPod{pod_id_.ref, pod_id_.uid})),
       generation_(generation),
       fresh_after_(fresh_after),
       wait_since_(now) {

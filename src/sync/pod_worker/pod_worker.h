@@ -287,6 +287,7 @@ class PodWorker {
 
   WorkerHost& host_;
   const PodIdentity pod_id_;
+  const std::shared_ptr<const ContextPod> context_pod_;  // shared with the contexts of its calls
   const uint64_t generation_;
 
   kube::PodRef pod_;  // the newest wish; empty: an orphan's

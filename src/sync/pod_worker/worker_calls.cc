@@ -31,6 +31,7 @@ Context PodWorker::WorkContext(OpToken op, TimePoint now, Duration limit) {
   Context context = host_.ContextOf(op);
   const bool urgent = work_class() == WorkClass::kCritical || state_.phase != Phase::kSyncing;
   context.priority = urgent ? Priority::kCritical : Priority::kNormal;
+  context.pod = context_pod_;
   return limit == Duration::max() ? context : context.WithTimeout(now, limit);
 }
 

@@ -85,6 +85,9 @@ struct RuntimeTrouble {
   friend bool operator==(const RuntimeTrouble&, const RuntimeTrouble&) = default;
 };
 
+// Before a list that was answered: what failed because it was away need not wait any longer.
+enum class RuntimeWas : uint8_t { kThere, kAway };
+
 struct RuntimeList {
   std::vector<ListedPod> pods = {};  // sorted by uid
 };

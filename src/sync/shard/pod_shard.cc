@@ -162,7 +162,7 @@ void PodShard::Hint(const std::vector<PodHint>& hints) {
   }
 }
 
-uint64_t PodShard::Listed(Epoch epoch, const std::vector<ListedPod>& pods) {
+uint64_t PodShard::Listed(Epoch epoch, RuntimeWas was, const std::vector<ListedPod>& pods) {
   uint64_t missed = 0;
   for (const PodUid& pod : store_.Compare(epoch, pods)) {
     const auto found = workers_.find(pod);
@@ -171,7 +171,7 @@ uint64_t PodShard::Listed(Epoch epoch, const std::vector<ListedPod>& pods) {
     if (!announced) ++missed;
     reader_.Mark(pod);
   }
-  reader_.ListAnswered(epoch);
+  reader_.ListAnswered(epoch, was);
   store_.NothingOlderThan(std::min(epoch, reader_.OldestUnderWay()));
   std::erase_if(late_sandboxes_,
                 [now = ports_.loop.Now()](const auto& entry) { return entry.second.until <= now; });

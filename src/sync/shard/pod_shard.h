@@ -107,7 +107,7 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   // From PLEG.
   void Hint(const std::vector<PodHint>& hints);
   // Answers with the number of differences that nothing had announced.
-  uint64_t Listed(Epoch epoch, const std::vector<ListedPod>& pods);
+  uint64_t Listed(Epoch epoch, RuntimeWas was, const std::vector<ListedPod>& pods);
 
   // From managers.
   void Kill(const PodUid& pod, Ending ending, std::optional<int64_t> grace_seconds);

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 namespace denselet::cri_sim {
 namespace {
 
@@ -24,6 +27,24 @@ TEST(CriSimFlags, MistakesAreCalledByTheirNames) {
               HasSubstr("could not read /none"));
   EXPECT_THAT(FaultOf({"--socket", "/s", "--scenario", "/dev/null"}),
               HasSubstr("/dev/null is empty"));
+}
+
+// Nothing could be sent, not even an empty answer's few bytes, and gRPC takes 0 for no word at all.
+TEST(CriSimFlags, ALimitOfMessagesIsOneByteOrMore) {
+  EXPECT_EQ(FaultOf({"--socket", "/s", "--message-bytes-max", "1"}), "");
+  EXPECT_EQ(FaultOf({"--socket", "/s", "--message-bytes-max", "1073741824"}), "");
+  for (const char* wrong : {"0", "-1", "1073741825", "many", ""}) {
+    EXPECT_EQ(FaultOf({"--socket", "/s", "--message-bytes-max", wrong}),
+              std::string("--message-bytes-max: not a size from 1 to 1073741824: ") + wrong);
+  }
+}
+
+TEST(CriSimFlags, AFaultInAScenarioIsToldWithFileAndLine) {
+  const std::string path = testing::TempDir() + "/scenario.yaml";
+  std::ofstream(path) << "randomOrder: true\nevnts: {}\n";
+  EXPECT_EQ(FaultOf({"--socket", "/s", "--scenario", path}),
+            "--scenario: " + path + ":2: unknown key \"evnts\"");
+  std::filesystem::remove(path);
 }
 
 }  // namespace

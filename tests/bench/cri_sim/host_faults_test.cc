@@ -10,9 +10,15 @@ namespace {
 
 using Stub = cri::RuntimeService::Stub;
 using testing::HasSubstr;
+using testing::MatchesRegex;
 
 class HostFaultsTest : public HostTest {
  protected:
+  void StartWithMessagesOf(int bytes_max) {
+    HostOptions options;
+    options.message_bytes_max = bytes_max;
+    Start(std::move(options));
+  }
   grpc::Status Version(int seconds = 30) {
     cri::VersionRequest request;
     cri::VersionResponse response;
@@ -31,6 +37,38 @@ TEST_F(HostFaultsTest, AnErrorIsInjectedAsOftenAsAsked) {
   EXPECT_TRUE(Version().ok());
   EXPECT_THAT(host_->Run(R"({"do":"counters"})"),
               HasSubstr(R"("Version":{"calls":3,"errors":2,"cancelled":0,"inFlight":0)"));
+}
+
+// As containerd has it, and the counters know that the client has no list.
+TEST_F(HostFaultsTest, AListThatIsTooLongForAMessageIsAnError) {
+  StartWithMessagesOf(100'000);
+  host_->Run(R"({"do":"populate","pods":500,"containers":2})");
+  cri::ListContainersRequest request;
+  cri::ListContainersResponse response;
+  const grpc::Status status = Call(&Stub::ListContainers, request, response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(status.error_message(),
+              MatchesRegex("grpc: trying to send message larger than max \\([0-9]+ vs. 100000\\)"));
+  EXPECT_THAT(host_->Run(R"({"do":"counters"})"),
+              HasSubstr(R"("ListContainers":{"calls":1,"errors":1,"cancelled":0,"inFlight":0)"));
+
+  // A part of a stream of lists is a message too.
+  grpc::ClientContext context;
+  auto stream = runtime_->StreamContainers(&context, cri::StreamContainersRequest());
+  cri::StreamContainersResponse part;
+  EXPECT_FALSE(stream->Read(&part));
+  EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(host_->Run(R"({"do":"counters"})"),
+              HasSubstr(R"("StreamContainers":{"calls":1,"errors":1,"cancelled":0,"inFlight":0)"));
+}
+
+TEST_F(HostFaultsTest, ARequestThatIsTooLongIsRefused) {
+  StartWithMessagesOf(100'000);
+  cri::VersionRequest request;
+  request.set_version(std::string(200'000, 'v'));
+  cri::VersionResponse response;
+  EXPECT_EQ(Call(&Stub::Version, request, response).error_code(),
+            grpc::StatusCode::RESOURCE_EXHAUSTED);
 }
 
 TEST_F(HostFaultsTest, AnErrorAfterTheEffectLeavesThePodBehind) {

@@ -9,6 +9,7 @@ namespace denselet::cri_sim {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 TEST(Settings, LatenciesAreReadAndDrawn) {
   SeededRandom random(7);
@@ -61,28 +62,55 @@ methods:
 events: {lose: 0.1, lateness: 2s}
 at:
 - {after: 5s, do: crash, downtime: 1s}
-)");
+)",
+                                      "s.yaml");
   ASSERT_TRUE(scenario) << scenario.error().message();
   EXPECT_EQ(scenario->settings.methods.at("RunPodSandbox").error.count, 2u);
   EXPECT_EQ(scenario->settings.methods.at("RunPodSandbox").error_side, Side::kAfter);
   ASSERT_EQ(scenario->commands.size(), 1u);
   EXPECT_EQ(scenario->commands[0].at, Seconds(5));
   EXPECT_NE(scenario->commands[0].command.find("\"crash\""), std::string::npos);
-  EXPECT_TRUE(ParseScenario(""));
+  EXPECT_TRUE(ParseScenario("", "s.yaml"));
 }
 
-TEST(Scenario, WhatIsWrongWithItIsSaid) {
-  const auto said = [](const char* yaml) {
-    const auto scenario = ParseScenario(yaml);
-    return scenario ? "nothing" : scenario.error().message();
-  };
-  EXPECT_THAT(said("a: [b"), HasSubstr("the scenario is not YAML: line "));
-  EXPECT_EQ(said("methods: {Version: {latency: 1ms}}\nmethods: {}\n"),
-            "key \"methods\" is there twice");
-  EXPECT_THAT(said("methods: {Version: {latency: 1ms, latency: 2ms}}"),
-              HasSubstr("key \"latency\" is there twice"));
-  EXPECT_EQ(said("randomOrder: true\n---\nrandomOrder: false\n"),
-            "line 2: a second document; a scenario is one");
+std::string SaidOf(const char* text) {
+  const auto scenario = ParseScenario(text, "s.yaml");
+  return scenario ? "nothing" : scenario.error().message();
+}
+
+TEST(Scenario, WhatIsWrongWithItIsSaidWithItsLine) {
+  EXPECT_THAT(SaidOf("randomOrder: true\na: ]\n"), StartsWith("s.yaml:2: not valid YAML: "));
+  EXPECT_EQ(SaidOf("methods: {Version: {latency: 1ms}}\nmethods: {}\n"),
+            "s.yaml:2: key \"methods\" is there twice");
+  EXPECT_THAT(SaidOf("methods: {Version: {latency: 1ms, latency: 2ms}}"),
+              HasSubstr("s.yaml:1: methods: key \"latency\" is there twice"));
+  EXPECT_EQ(SaidOf("randomOrder: true\n---\nrandomOrder: false\n"),
+            "s.yaml:2: a second document; a scenario is one");
+  EXPECT_EQ(SaidOf("\nrandomOrder: true\nevents: {enabled: true}\nnonsense: 1\n"),
+            "s.yaml:4: unknown key \"nonsense\"");
+  EXPECT_THAT(SaidOf("methods:\n  Version:\n    latency: 1ms\n    error: {code: NO}\n"),
+              StartsWith("s.yaml:4: "));
+  EXPECT_EQ(SaidOf("- a list\n"), "s.yaml:1: not an object: [\"a list\"]");
+  EXPECT_THAT(SaidOf("exec:\n- match: a\n- match: b\n  scrpt: exit 1\n"),
+              StartsWith("s.yaml:4: exec: unknown key"));
+}
+
+TEST(Scenario, WrongCommandsAreSaidWithTheirLine) {
+  EXPECT_THAT(SaidOf("at:\n- {after: 5s, do: crash}\n- {after: 6s, do: crsh}\n"),
+              StartsWith("s.yaml:3: at: unknown command"));
+  EXPECT_THAT(SaidOf("at:\n- after: 5s\n  do: crash\n  downtme: 1s\n"),
+              StartsWith("s.yaml:4: at: unknown member"));
+  EXPECT_THAT(SaidOf("at:\n- after: 5s\n  do: set\n  settings:\n    events:\n      lose: 2\n"),
+              StartsWith("s.yaml:6: at: "));
+}
+
+TEST(Scenario, InJsonTooFaultsAreSaidWithTheirLine) {
+  EXPECT_EQ(SaidOf("{\n  \"randomOrder\": true,\n  \"nonsense\": 1\n}\n"),
+            "s.yaml:3: unknown key \"nonsense\"");
+  EXPECT_THAT(SaidOf("{\"at\": [\n  {\"after\": \"1s\", \"do\": \"crash\"},\n"
+                     "  {\"after\": \"soon\", \"do\": \"crash\"}\n]}\n"),
+              StartsWith("s.yaml:3: at: after: "));
+  EXPECT_THAT(SaidOf("{\n\"randomOrder\": tru e}"), StartsWith("s.yaml:2: "));
 }
 
 TEST(Faults, ACountIsUsedUpThenTheProbabilityDecides) {

@@ -46,6 +46,7 @@ TEST_P(RpcCallTest, AnErrorOfTheConversionIsTheCalls) {
       [&](Result<int> r) { result = std::move(r); });
   ASSERT_TRUE(RunUntil([&] { return result.has_value(); }));
   EXPECT_EQ(result->error(), Error(ErrorCode::kCorrupt, "odd"));
+  EXPECT_EQ(cells_["read"].errors.value(), 1u) << "upstream counts it";
 }
 
 TEST_P(RpcCallTest, TheMessageItselfCanBeTheAnswer) {

@@ -56,6 +56,17 @@ TEST_P(RpcLimitsTest, AFullQueueRefusesOrMakesRoom) {
   EXPECT_EQ(metrics_.Counter(RpcMetric::kRefused, "test", "serial", "full").value(), 2u);
 }
 
+TEST_P(RpcLimitsTest, AFloodOfOneClassLeavesTheOthersTheirPlaces) {
+  StartBoth();
+  std::vector<Ending> flood(kWide.limit_max + kWide.queue_max + Client::kRefusedMax - 1);
+  for (Ending& ending : flood) Ask(kRead, "hang 1", ending);
+  Ending other;
+  Ask(kSerialRead, "answer 1", other);
+  ASSERT_TRUE(RunUntil([&] { return other.times > 0; }));
+  EXPECT_TRUE(other.ok()) << other.result->error().message();
+  EXPECT_EQ(client_->StateOf(kPlain).waiting, kWide.queue_max);
+}
+
 TEST_P(RpcLimitsTest, TheLimitFallsWhenAnswersAreSlowAndRisesWhenTheyAreNot) {
   StartBoth();
   EXPECT_EQ(client_->StateOf(kHasty).limit, 8);

@@ -15,12 +15,22 @@
 
 #include "base/random.h"
 #include "rpc/call.h"
+#include "tests/fakes/capturing_log_sink.h"
 #include "tests/integration/loop_fixture.h"
 #include "tests/integration/rpc/scripted_server.h"
 
 namespace denselet::rpc {
 
-enum TestClass : ClassId { kPlain, kSerial, kStreams, kShort, kHasty, kStuckSoon, kClasses };
+enum TestClass : ClassId {
+  kPlain,
+  kSerial,
+  kStreams,
+  kShort,
+  kHasty,
+  kStuckSoon,
+  kSlowSoon,
+  kClasses
+};
 
 inline constexpr LimiterOptions kWide{.limit_min = 64,
                                       .limit_max = 64,
@@ -57,6 +67,7 @@ inline constexpr ClassOptions kTestClasses[kClasses] = {
      .limits = {.limit_min = 1, .limit_max = 1, .limit_start = 1, .stuck_after = Hours(1)}},
     {.name = "hasty", .limits = kAllIsSlow},
     {.name = "stuck_soon", .limits = kFewAndStuckSoon},
+    {.name = "slow_soon", .patience = Milliseconds(5), .limits = kWide},
 };
 
 inline constexpr const char* kVersionPath = "/runtime.v1.RuntimeService/Version";
@@ -73,6 +84,7 @@ inline constexpr Method kEvents{"/runtime.v1.RuntimeService/GetContainerEvents",
                                 kStreams, Effect::kRead};
 inline constexpr Method kList{"/runtime.v1.RuntimeService/StreamContainers", "list", 8, kPlain,
                               Effect::kRead};
+inline constexpr Method kSlowRead{kVersionPath, "slow_read", 9, kSlowSoon, Effect::kRead};
 
 // A call's end as a test sees it.
 struct Ending {
@@ -112,7 +124,8 @@ class RpcTest : public reactor::ShardTest, public CallMetrics {
     MakeClient();
   }
   void MakeClient() {
-    client_ = std::make_unique<Client>(shard_, *endpoint_, kTestClasses, random_, metrics_, this);
+    client_ = std::make_unique<Client>(shard_, *endpoint_, kTestClasses, random_, metrics_, this,
+                                       Logger(output_));
   }
   void StartBoth() {
     StartServer();
@@ -165,6 +178,9 @@ class RpcTest : public reactor::ShardTest, public CallMetrics {
 
   std::string folder_, socket_path_;
   SeededRandom random_{5};
+  LogVerbosity verbosity_;
+  CapturingLogSink sink_;
+  LogOutput output_{.format = {}, .clock = clock_, .verbosity = verbosity_, .sink = sink_};
   MetricSet<RpcMetric> metrics_;
   std::map<std::string_view, Cells> cells_;
   std::unique_ptr<ScriptedServer> server_;

@@ -123,6 +123,8 @@ TEST_F(RuntimeHealthTest, WhatIsNotReadyIsSaidInTheKubeletsWords) {
 }
 
 TEST_F(RuntimeHealthTest, ARuntimeThatFallsSilentGrowsOldAndComesBack) {
+  int answered_again = 0;
+  health_.WhenAnswersAgain([&] { ++answered_again; });
   runtime_.status = Well();
   health_.Start();
   RunFor(Seconds(1));
@@ -133,10 +135,12 @@ TEST_F(RuntimeHealthTest, ARuntimeThatFallsSilentGrowsOldAndComesBack) {
   EXPECT_LE(*health_.input().synced_at - synced, RuntimeHealth::kPeriod);
   ASSERT_TRUE(health_.unanswered());
   EXPECT_EQ(health_.unanswered()->code(), ErrorCode::kDeadlineExceeded);
+  EXPECT_EQ(answered_again, 0);
   runtime_.status = Well();
   RunFor(RuntimeHealth::kAnswerTimeMax + RuntimeHealth::kPeriod);
   EXPECT_GT(*health_.input().synced_at - synced, Seconds(60));
   EXPECT_EQ(health_.unanswered(), std::nullopt);
+  EXPECT_EQ(answered_again, 1);
 }
 
 }  // namespace

@@ -429,6 +429,26 @@ TEST_F(CoreTest, PodsWaitForTheNetworkAndNoLongerThanThat) {
   EXPECT_TRUE(Runs(pod));
 }
 
+// So that the log of one that hangs says whose it is.
+TEST_F(CoreTest, CallsForAPodNameIt) {
+  model_.images().clear();
+  Start();
+  SimPod& pod = Pod(SimPodKind::kServer, "u1");
+  TellAll();
+  Run(Seconds(30));
+  ASSERT_TRUE(Runs(pod));
+  pod.wished = false;
+  TellAll();
+  Run(Minutes(2));
+  const auto& counters = host_.counters();
+  for (const char* of_pods :
+       {"RunSandbox", "CreateContainer", "StartContainer", "ReadPod", "PullImage", "StopContainer",
+        "StopSandbox", "RemoveContainer", "RemoveSandbox"}) {
+    EXPECT_EQ(counters.calls.count(of_pods), 1u) << of_pods;
+    EXPECT_EQ(counters.of_no_pod.count(of_pods), 0u) << of_pods;
+  }
+}
+
 TEST_F(CoreTest, WhileTheRuntimeIsDownPodsWaitAndThenGoOn) {
   Start();
   TellAll();

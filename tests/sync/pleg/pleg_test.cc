@@ -41,9 +41,10 @@ class PlegTest : public testing::Test, public PlegShards, public PlegUser {
     ++hint_messages_;
     return Ok();
   }
-  Status Listed(uint32_t, Epoch epoch, std::vector<ListedPod>,
+  Status Listed(uint32_t shard, Epoch epoch, RuntimeWas was, std::vector<ListedPod>,
                 UniqueFunction<void(uint64_t)> checked) override {
     if (refuse_) return Error(ErrorCode::kOverloaded, "full");
+    if (shard == 0) was_.push_back(was);
     epochs_seen_.push_back(epoch);
     checked(std::exchange(missed_, 0));
     return Ok();
@@ -64,6 +65,7 @@ class PlegTest : public testing::Test, public PlegShards, public PlegUser {
   uint64_t missed_ = 0;
   bool refuse_ = false;
   std::vector<Epoch> epochs_seen_;
+  std::vector<RuntimeWas> was_;  // of the lists, as told to the first shard
   std::vector<PlegMode> modes_;
 };
 
@@ -133,6 +135,38 @@ TEST_F(PlegTest, ARuntimeThatWasAwayIsListedAtOnceAndTrustedAsBefore) {
     Run(Milliseconds(100));
   }
   EXPECT_EQ(pleg_->mode(), PlegMode::kEventsLead);
+}
+
+TEST_F(PlegTest, TheFirstListAfterAnAbsenceSaysSo) {
+  Make();
+  Stream(EventStreamState::kEstablished);
+  Run(Seconds(5));
+  EXPECT_EQ(std::ranges::count(was_, RuntimeWas::kAway), 0);
+  was_.clear();
+  Stream(EventStreamState::kConnecting);
+  host_.faults().not_sent = 1;
+  Run(Seconds(10));
+  EXPECT_TRUE(was_.empty());
+  host_.faults().not_sent = 0;
+  refuse_ = true;  // its shards have not heard of it
+  Run(Seconds(5));
+  refuse_ = false;
+  Run(Seconds(10));
+  ASSERT_GT(was_.size(), 5u);
+  EXPECT_EQ(was_[0], RuntimeWas::kAway);
+  EXPECT_EQ(std::ranges::count(was_, RuntimeWas::kAway), 1);
+}
+
+// Its connection held all the time: no stream was lost, and where events lead no list is due.
+TEST_F(PlegTest, ARuntimeThatAnswersAgainIsListedAtOnce) {
+  Make();
+  Stream(EventStreamState::kEstablished);
+  Run(Minutes(1));
+  ASSERT_EQ(pleg_->mode(), PlegMode::kEventsLead);
+  was_.clear();
+  world_.loop(0).Post([this] { pleg_->OnRuntimeBack(); });
+  EXPECT_EQ(ListsIn(Seconds(1)), 1u);
+  EXPECT_EQ(was_, std::vector<RuntimeWas>{RuntimeWas::kAway});
 }
 
 TEST_F(PlegTest, MissedEventsShortenThePeriodAndCleanChecksLengthenIt) {

@@ -30,6 +30,9 @@ class PodReaderTest : public testing::Test, public PodReaderUser {
   void Mark(const std::string& pod, PodReader::Urgency urgency = PodReader::Urgency::kNormal) {
     world_.loop(0).Post([this, pod, urgency] { reader_->Mark(PodUid(pod), urgency); });
   }
+  void ListAnswered(RuntimeWas was) {
+    world_.loop(0).Post([this, was] { reader_->ListAnswered(epochs_.Next(), was); });
+  }
   void Run(Duration d) { world_.RunUntil(world_.clock().Now() + d); }
 
   void OnRead(const PodUid& pod, Applied, Duration) override { read_.push_back(pod.value()); }
@@ -110,10 +113,35 @@ TEST_F(PodReaderTest, AListThatIsAnsweredEndsTheBackOff) {
   for (int i = 0; i < 50; ++i) Mark("pod" + std::to_string(i));
   Run(Minutes(5));
   host_.faults().not_sent = 0;
-  world_.loop(0).Post([this] { reader_->ListAnswered(epochs_.Next()); });
+  ListAnswered(RuntimeWas::kThere);
   Run(Seconds(1));
   EXPECT_EQ(read_.size(), 50u);
   EXPECT_EQ(reader_->unhealthy(), 0u);
+}
+
+// A runtime that comes and goes: its second return must not find pods that wait for a minute
+// because they were woken by the first.
+TEST_F(PodReaderTest, EachReturnOfTheRuntimeEndsTheBackOff) {
+  const auto away = [this](Duration d) {
+    host_.faults().not_sent = 1;
+    Run(d);
+  };
+  size_t reading_most = 0;
+  for (int i = 0; i < 50; ++i) Mark("pod" + std::to_string(i));
+  away(Minutes(5));
+  for (int i = 0; i < 3; ++i) {
+    ListAnswered(RuntimeWas::kAway);  // and is gone before anybody was read
+    away(Seconds(5));
+    EXPECT_TRUE(read_.empty());
+  }
+  host_.faults().not_sent = 0;
+  ListAnswered(RuntimeWas::kAway);
+  for (int i = 0; i < 1000; ++i) {
+    Run(Milliseconds(1));
+    reading_most = std::max(reading_most, reader_->reading());
+  }
+  EXPECT_EQ(read_.size(), 50u);
+  EXPECT_LE(reading_most, PodReaderOptions{}.reads_max / 4) << "the places of suspects";
 }
 
 TEST_F(PodReaderTest, AListThatBeganBeforeTheReadSaysNothingOfIt) {
@@ -122,7 +150,7 @@ TEST_F(PodReaderTest, AListThatBeganBeforeTheReadSaysNothingOfIt) {
   Mark("bad");
   Run(Milliseconds(100));
   host_.faults().not_sent = 0;
-  world_.loop(0).Post([this, before] { reader_->ListAnswered(before); });
+  world_.loop(0).Post([this, before] { reader_->ListAnswered(before, RuntimeWas::kAway); });
   Run(Milliseconds(100));
   EXPECT_TRUE(read_.empty());
 }
@@ -133,7 +161,7 @@ TEST_F(PodReaderTest, ListsDoNotMakeAPodWithATroubleOfItsOwnABusyOne) {
   Run(Minutes(5));
   const int before = failed_["bad"];
   for (int second = 0; second < 600; ++second) {
-    world_.loop(0).Post([this] { reader_->ListAnswered(epochs_.Next()); });
+    ListAnswered(RuntimeWas::kThere);
     Run(Seconds(1));
   }
   EXPECT_GE(failed_["bad"] - before, 10);
