@@ -47,6 +47,7 @@ TEST_P(SlowCallsTest, ACallThatHangsIsToldOnceAndSoIsItsEnd) {
   Ask(kSlowRead, "hang 2", other);
   ASSERT_TRUE(RunUntil([&] { return LinesWith("Call takes long") == 2; }));
   EXPECT_EQ(LinesWith("default/web"), 1u);
+  ASSERT_TRUE(RunUntil([&] { return server_->held() == 2; }));
   server_->Release();
   ASSERT_TRUE(RunUntil([&] { return hung.times > 0 && other.times > 0; }));
   EXPECT_EQ(LinesWith("Call that took long was answered"), 2u);
