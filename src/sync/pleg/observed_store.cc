@@ -6,12 +6,6 @@
 namespace denselet::sync {
 namespace {
 
-const ListedPod* FindListed(const std::vector<ListedPod>& pods, const PodUid& uid) {
-  const auto found = std::ranges::lower_bound(
-      pods, uid, {}, [](const ListedPod& pod) -> const PodUid& { return pod.pod.uid; });
-  return found != pods.end() && found->pod.uid == uid ? &*found : nullptr;
-}
-
 // Of the fault lists_write: states without what only a read tells.
 void WriteListed(const ListedPod& listed, ObservedPod& pod) {
   for (ObservedContainer& container : pod.containers) {
@@ -22,6 +16,12 @@ void WriteListed(const ListedPod& listed, ObservedPod& pod) {
 }
 
 }  // namespace
+
+const ListedPod* FindListed(const std::vector<ListedPod>& pods, const PodUid& uid) {
+  const auto found = std::ranges::lower_bound(
+      pods, uid, {}, [](const ListedPod& pod) -> const PodUid& { return pod.pod.uid; });
+  return found != pods.end() && found->pod.uid == uid ? &*found : nullptr;
+}
 
 // Both are sorted in the same way: by attempt, and by name and attempt.
 bool Agrees(const ObservedPod& observed, const ListedPod& listed) {

@@ -79,5 +79,7 @@ class ObservedStore {
 
 // The same objects in the same states, as far as a list tells.
 bool Agrees(const ObservedPod& observed, const ListedPod& listed);
+// Of pods in the order of their uids. Null: it is not among them.
+const ListedPod* FindListed(const std::vector<ListedPod>& pods, const PodUid& uid);
 
 }  // namespace denselet::sync

@@ -337,8 +337,22 @@ bool PodWorker::HintIsSettled() const {
   });
 }
 
-bool PodWorker::ExpectsChange() const {
+// A container that was looked at when the last call about it had ended, and that the list shows in
+// another state: it changed by itself, whatever the picture of the whole pod lacks of our calls.
+bool PodWorker::ChangedSinceLook(Epoch epoch, const ListedPod* listed) const {
+  return std::ranges::any_of(ledger_.view().containers, [&](const ContainerEntry& entry) {
+    const Epoch last_call = std::max({entry.create.ended, entry.start.ended, entry.stop.ended});
+    if (!entry.seen || entry.seen_at <= last_call || entry.seen_at >= epoch) return false;
+    if (entry.remove.state != CallState::kNone) return false;
+    if (listed == nullptr) return true;
+    const auto found = std::ranges::find(listed->containers, entry.id, &ListedContainer::id);
+    return found == listed->containers.end() || found->state != entry.seen->state;
+  });
+}
+
+bool PodWorker::ExpectsChange(Epoch epoch, const ListedPod* listed) const {
   if (!ops_.empty()) return true;
+  if (ChangedSinceLook(epoch, listed)) return false;
   const Observation observation = Observe();
   const auto newer = [&observation](const Call& call) {
     return call.state != CallState::kNone && call.ended >= observation.epoch;

@@ -164,8 +164,9 @@ class PodWorker {
   bool nothing_left() const { return nothing_left_; }
   // Wished again meanwhile; begun by the shard when this one is gone.
   const std::optional<PodWish>& next_wish() const { return next_wish_; }
-  // Its own calls explain why a list differs from the picture.
-  bool ExpectsChange() const;
+  // Its own calls explain why a list of this epoch differs from the picture. Null: it was not in
+  // the list.
+  bool ExpectsChange(Epoch epoch, const ListedPod* listed) const;
 
   WorkerReport Report(TimePoint now) const;
 
@@ -198,6 +199,7 @@ class PodWorker {
   void Rest(const Wait& wait, TimePoint now);
   bool HasSeen(const PodHint& hint) const;
   bool HintIsSettled() const;
+  bool ChangedSinceLook(Epoch epoch, const ListedPod* listed) const;
   void RefreshReadState(TimePoint now);
   Status Enter(const EnterPhase& enter, TimePoint now);
   // `word` is never destroyed.

@@ -166,8 +166,9 @@ uint64_t PodShard::Listed(Epoch epoch, RuntimeWas was, const std::vector<ListedP
   uint64_t missed = 0;
   for (const PodUid& pod : store_.Compare(epoch, pods)) {
     const auto found = workers_.find(pod);
-    const bool announced =
-        reader_.IsMarked(pod) || (found != workers_.end() && found->second.worker->ExpectsChange());
+    const bool announced = reader_.IsMarked(pod) ||
+                           (found != workers_.end() &&
+                            found->second.worker->ExpectsChange(epoch, FindListed(pods, pod)));
     if (!announced) ++missed;
     reader_.Mark(pod);
   }

@@ -392,6 +392,25 @@ TEST_F(CoreTest, AThousandPodsAtOnceAllStartAndEventsStayInTheLead) {
   EXPECT_TRUE(Runs(one)) << "still quick after the burst";
 }
 
+TEST_F(CoreTest, AnEndThatNoEventToldIsMissedAlsoIfNoListHasShownThePod) {
+  options_.events.lost = 1;
+  Start();
+  TellAll();
+  Run(Seconds(10));
+  ASSERT_EQ(agent_->pleg().mode(), sync::PlegMode::kEventsLead);
+  SimPod& ends = Pod(SimPodKind::kServer, "u1");
+  SimPod& stays = Pod(SimPodKind::kServer, "u2");
+  TellAll();
+  Run(Seconds(5));
+  ASSERT_TRUE(Runs(ends) && Runs(stays));
+  const Duration period = agent_->pleg().cross_check_period();
+  model_.Exit(model_.Read(ends.uid).containers.at(0).id, 1);
+  Run(period + Seconds(30));
+  EXPECT_TRUE(Runs(ends));
+  EXPECT_EQ(agent_->pleg().missed_events(), 1u) << "the one that stays was our own start";
+  EXPECT_LT(agent_->pleg().cross_check_period(), period);
+}
+
 TEST_F(CoreTest, AContainerThatTurnsUpWhenItsPodHasEndedIsStopped) {
   Start();
   SimPod& pod = Pod(SimPodKind::kServer, "u1");
