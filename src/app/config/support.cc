@@ -47,6 +47,7 @@ constexpr std::string_view kHave[] = {
     "logging.verbosity",
     "logging.vmodule",
     "maxParallelImagePulls",
+    "maxPods",
     "memorySwap.swapBehavior",
     "mergeDefaultEvictionSettings",
     "nodeLeaseDurationSeconds",
@@ -54,6 +55,7 @@ constexpr std::string_view kHave[] = {
     "nodeStatusReportFrequency",
     "nodeStatusUpdateFrequency",
     "podLogsDir",
+    "podsPerCore",
     "providerID",
     "registerNode",
     "registerWithTaints",
@@ -79,8 +81,6 @@ constexpr std::string_view kTold[] = {
     "evictionSoft",
     "kubeReserved",
     "localStorageCapacityIsolation",
-    "maxPods",
-    "podsPerCore",
     "systemReserved",
 };
 

@@ -192,15 +192,16 @@ TEST(CheckConfig, ADropInAloneIsReadAsADropIn) {
 }
 
 TEST(CheckConfig, SaysWhatHasNoEffect) {
-  FakeConfigFiles files({{"a.yaml", Config("port: 10250\nmaxPods: 110\n")},
-                         {"own.yaml",
-                          "apiVersion: denselet.config/v1alpha1\n"
-                          "kind: DenseletConfiguration\njournal: /j\n"}});
+  FakeConfigFiles files(
+      {{"a.yaml", Config("port: 10250\nmaxPods: 110\nkubeReserved: {memory: 1Gi}\n")},
+       {"own.yaml",
+        "apiVersion: denselet.config/v1alpha1\n"
+        "kind: DenseletConfiguration\njournal: /j\n"}});
   EXPECT_THAT(
       CheckConfigFiles(Check({"--runtime-cgroups=/a", "a.yaml", "own.yaml"}), files).errors,
       ElementsAre(
           "Warning: a.yaml: of these fields the node's status tells, but nothing else comes of "
-          "them yet: maxPods",
+          "them yet: kubeReserved",
           "Warning: a.yaml: this version of denselet does not heed these fields yet: port",
           "Warning: this version of denselet does not heed these flags yet: --runtime-cgroups"));
 }
@@ -246,13 +247,14 @@ TEST(CheckConfig, SamplesAreFine) {
 }
 
 TEST(Support, NamesWhatHasNoEffect) {
-  FakeConfigFiles files({{"/c.yaml", Config("hairpinMode: none\nmaxPods: 110\nport: 7\n"
-                                            "kubeReserved: {memory: 1Gi}\n"
-                                            "evictionHard: {memory.available: 1Gi}\n"
-                                            "reservedSystemCPUs: 0-1\n")}});
+  FakeConfigFiles files(
+      {{"/c.yaml", Config("hairpinMode: none\nmaxPods: 110\npodsPerCore: 9\nport: 7\n"
+                          "kubeReserved: {memory: 1Gi}\n"
+                          "evictionHard: {memory.available: 1Gi}\n"
+                          "reservedSystemCPUs: 0-1\n")}});
   const auto found = FindFieldsWithoutEffect(LoadConfig(Flags({"--config=/c.yaml"}), files));
   EXPECT_THAT(found.dead, ElementsAre("hairpinMode"));
-  EXPECT_THAT(found.told, ElementsAre("evictionHard", "kubeReserved", "maxPods"));
+  EXPECT_THAT(found.told, ElementsAre("evictionHard", "kubeReserved"));
   EXPECT_THAT(found.missing, ElementsAre("port"));
 }
 
