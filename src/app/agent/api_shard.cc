@@ -203,7 +203,7 @@ MetricsSnapshot ApiShard::Metrics() {
 void ApiShard::OnPlegMode(const sync::PlegModeChange& change) {
   if (node_ == nullptr) return;
   const std::string& name = options_.node.node.flags.node_name;
-  node_->recorder().Record({.kind = "Node", .ns = "", .name = name, .uid = name},
+  node_->recorder().Record({.kind = "Node", .ns = "", .name = name, .uid = ""},
                            sync::EventType::kNormal, "PLEGModeChanged",
                            "Pods are followed by " + std::string(sync::PlegModeName(change.mode)) +
                                " now: " + change.why);
