@@ -91,6 +91,9 @@ Status CheckValues(const std::string& name, const Json& command) {
   if (name == "populate" && command["pods"].Number() < 1) {
     return Invalid("pods: wanted a number, 1 or more");
   }
+  if (name == "exit" && command["code"].exists() && !command["code"].is_number()) {
+    return Invalid("code: wanted a number");
+  }
   if (name == "health" && !command["healthy"].is_bool()) {
     return Invalid("healthy: wanted true or false");
   }

@@ -193,6 +193,8 @@ TEST_F(HostTest, TheControlAnswersOverItsSocket) {
   EXPECT_THAT(*Ask(folder_ + "/c", R"({"do":"exit","pod":"nope"})"), HasSubstr("no pod is meant"));
   EXPECT_THAT(*Ask(folder_ + "/c", R"({"do":"exit","pod":"*","container":"nope"})"),
               HasSubstr(R"(no container \"nope\")"));
+  EXPECT_THAT(*Ask(folder_ + "/c", R"({"do":"exit","pod":"*","code":"x"})"),
+              HasSubstr("code: wanted a number"));
   EXPECT_THAT(*Ask(folder_ + "/c", R"({"do":"crash","downtime":"-1s"})"),
               HasSubstr("downtime: wanted 0s or more"));
   EXPECT_THAT(*Ask(folder_ + "/c", R"({"do":"populate","pods":-1})"), HasSubstr("1 or more"));

@@ -3,7 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+#include <string>
+
 #include "bench/cri_sim/faults.h"
+#include "tests/source_dir.h"
 
 namespace denselet::cri_sim {
 namespace {
@@ -102,6 +107,16 @@ TEST(Scenario, WrongCommandsAreSaidWithTheirLine) {
               StartsWith("s.yaml:4: at: unknown member"));
   EXPECT_THAT(SaidOf("at:\n- after: 5s\n  do: set\n  settings:\n    events:\n      lose: 2\n"),
               StartsWith("s.yaml:6: at: "));
+}
+
+TEST(Scenario, TheOneInTheDocumentationIsRead) {
+  std::ifstream file(tests::SourcePath("bench/README.md"));
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  const size_t begin = text.find("```yaml\nmethods:");
+  ASSERT_NE(begin, std::string::npos);
+  const size_t end = text.find("```", begin + 3);
+  ASSERT_NE(end, std::string::npos);
+  EXPECT_EQ(SaidOf(text.substr(begin + 8, end - begin - 8).c_str()), "nothing");
 }
 
 TEST(Scenario, InJsonTooFaultsAreSaidWithTheirLine) {
