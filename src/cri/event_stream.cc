@@ -176,7 +176,8 @@ void EventStream::Establish() {
 void EventStream::OnHeld() {
   snapshot_.failures = 0;
   if (const std::optional<Duration> was_lost = lost_.Over(loop_.Now())) {
-    log_.Info("Receiving events of the container runtime again", KV("after", *was_lost));
+    log_.Info("Receiving events of the container runtime again",
+              KV("after", *was_lost - (loop_.Now() - opened_at_)));
   }
 }
 
@@ -200,7 +201,11 @@ void EventStream::OnEnded(uint64_t attempt, Result<Unit> result) {
   }
   metrics_.Counter(CriMetric::kStreamErrors).Increment();
   if (lost_.IsNews(loop_.Now(), result.error().message())) {
-    log_.Error(result.error(), "Lost the events of the container runtime");
+    if (snapshot_.established > 0) {
+      log_.Error(result.error(), "Lost the events of the container runtime");
+    } else {
+      log_.Error(result.error(), "Could not follow the events of the container runtime");
+    }
   }
   Pause(Stage::kPausing, NextPause());
 }

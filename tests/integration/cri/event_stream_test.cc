@@ -163,6 +163,8 @@ TEST_P(EventStreamTest, PausesGrowToTheirMaximumAndAreSpread) {
   const auto [shortest, longest] = std::minmax_element(pauses.begin() + 3, pauses.end());
   EXPECT_GT(*longest - *shortest, Milliseconds(4)) << "of eight";
   EXPECT_EQ(std::set<Duration>(pauses.begin() + 3, pauses.end()).size(), 21u);
+  EXPECT_EQ(LinesWith("Lost the events"), 0) << "there never were any";
+  EXPECT_GE(LinesWith("Could not follow the events"), 1);
 }
 
 TEST_P(EventStreamTest, ARuntimeThatIsRestartedIsFoundAgain) {
