@@ -40,8 +40,9 @@ soon 10 "the volume's image in an event" has_told volume Pulled 'Successfully pu
 of_the_pod() { # the field paths of events about the volume's image: it is the pod's, not a container's
   kubectl get events -n $ns -o jsonpath='{range .items[?(@.reason=="Pulling")]}{.message}{" of "}{.involvedObject.fieldPath}{"\n"}{end}'
 }
-of_the_pod | grep -qx 'Pulling image "example.org/data:1" of ' || fail "events: $(of_the_pod)"
-of_the_pod | grep -qx 'Pulling image "example.org/main:1" of spec.containers{main}' || fail "events: $(of_the_pod)"
+pulling() { grep -qx "$1" <<<"$(of_the_pod)"; } # LINE
+soon 10 "the volume's image as the pod's" pulling 'Pulling image "example.org/data:1" of '
+soon 10 "the container's image as its own" pulling 'Pulling image "example.org/main:1" of spec.containers{main}'
 make never 'containers: [{name: main, image: example.org/main:1, volumeMounts: [{name: data, mountPath: /data}]}],
   volumes: [{name: data, image: {reference: "example.org/absent:1", pullPolicy: Never}}]'
 soon 20 "a volume whose image is not there" is never $waiting.reason ErrImageNeverPull
