@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,10 +11,13 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstdio>
 #include <limits>
 #include <memory>
 #include <utility>
+
+#include "base/check.h"
 
 namespace denselet::reactor::file_calls {
 namespace {
@@ -162,6 +166,44 @@ FileInfo::Kind KindOf(int directory, const dirent& entry) {
     return FileInfo::Kind::kOther;  // gone meanwhile
   }
   return KindOf(info.st_mode);
+}
+
+// SIGIO, which tells the holder of a lease that somebody waits for it and would end the process,
+// goes to this thread alone while this lives, and to nobody.
+class LeaseSignalHeld {
+ public:
+  explicit LeaseSignalHeld(int fd) {
+    ::sigemptyset(&signal_);
+    ::sigaddset(&signal_, SIGIO);
+    CHECK(::pthread_sigmask(SIG_BLOCK, &signal_, &before_) == 0);
+    const f_owner_ex owner{.type = F_OWNER_TID, .pid = ::gettid()};
+    owned_ = ::fcntl(fd, F_SETOWN_EX, &owner) == 0;
+  }
+  ~LeaseSignalHeld() {
+    const timespec at_once{};
+    while (::sigtimedwait(&signal_, nullptr, &at_once) > 0) {
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  LeaseSignalHeld(const LeaseSignalHeld&) = delete;
+  LeaseSignalHeld& operator=(const LeaseSignalHeld&) = delete;
+
+  bool owned() const { return owned_; }
+
+ private:
+  sigset_t signal_;
+  sigset_t before_;
+  bool owned_ = false;
+};
+
+// False only when somebody has the file open for writing: file systems without leases, and files of
+// others where we may not ask, give none for another reason.
+bool LeaseIsGiven(int fd) {
+  const LeaseSignalHeld held(fd);
+  if (!held.owned()) return true;
+  if (::fcntl(fd, F_SETLEASE, F_RDLCK) != 0) return errno != EAGAIN;
+  (void)::fcntl(fd, F_SETLEASE, F_UNLCK);
+  return true;
 }
 
 }  // namespace
@@ -362,6 +404,16 @@ Result<FileInfo> StatTarget(const std::string& path) {
   struct stat info;
   if (::stat(path.c_str(), &info) != 0) return Failed("stat", path);
   return InfoOf(info);
+}
+
+Result<WriterInfo> FindWriter(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (!fd) return Failed("find writer of", path);
+  struct stat info;
+  if (::fstat(fd.get(), &info) != 0) return Failed("find writer of", path);
+  const WallTime modified = InfoOf(info).modified;
+  if (!S_ISREG(info.st_mode)) return WriterInfo{.open_for_writing = false, .modified = modified};
+  return WriterInfo{.open_for_writing = !LeaseIsGiven(fd.get()), .modified = modified};
 }
 
 Result<std::vector<DirectoryEntry>> List(const std::string& path, size_t entries_max) {

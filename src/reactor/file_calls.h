@@ -39,6 +39,10 @@ Status RemoveDirectory(const std::string& path);
 Result<FileInfo> Stat(const std::string& path);
 // Of what a link leads to.
 Result<FileInfo> StatTarget(const std::string& path);
+// Asks the kernel for a lease, which it gives for a file that nobody has open for writing, and
+// gives it back at once. Somebody who opens the file in between waits for that; who opens it with
+// O_NONBLOCK may be told to try again.
+Result<WriterInfo> FindWriter(const std::string& path);
 Result<std::vector<DirectoryEntry>> List(const std::string& path, size_t entries_max);
 
 }  // namespace denselet::reactor::file_calls

@@ -226,6 +226,12 @@ void PoolFileSystem::Stat(Context context, std::string path, Done<FileInfo> done
       context, {"stat", path}, [path] { return file_calls::Stat(path); }, std::move(done));
 }
 
+void PoolFileSystem::FindWriter(Context context, std::string path, Done<WriterInfo> done) {
+  Run<WriterInfo>(
+      context, {"find writer of", path}, [path] { return file_calls::FindWriter(path); },
+      std::move(done));
+}
+
 void PoolFileSystem::List(Context context, std::string path, size_t entries_max,
                           Done<std::vector<DirectoryEntry>> done) {
   Run<std::vector<DirectoryEntry>>(

@@ -55,6 +55,7 @@ class PoolFileSystem final : public FileSystem {
   void ReadLink(Context, std::string path, Done<std::string>) override;
   void RemoveDirectory(Context, std::string path, Done<Unit>) override;
   void Stat(Context, std::string path, Done<FileInfo>) override;
+  void FindWriter(Context, std::string path, Done<WriterInfo>) override;
   void List(Context, std::string path, size_t entries_max,
             Done<std::vector<DirectoryEntry>>) override;
 

@@ -367,6 +367,33 @@ TEST_P(FileSystemContract, OpenFilesDoWhatTheyWereOpenedFor) {
   EXPECT_EQ(Sync(FileId{}).error().code(), ErrorCode::kNotFound);
 }
 
+TEST_P(FileSystemContract, TellsWhetherSomebodyHasAFileOpenForWriting) {
+  const auto find_writer = [this](const std::string& name) {
+    return Await<WriterInfo>(
+        [&](auto done) { files().FindWriter(context_, Path(name), std::move(done)); });
+  };
+  ASSERT_TRUE(Replace(Path("a"), "content"));
+  ASSERT_TRUE(Await<Unit>(
+      [&](auto done) { files().Symlink(context_, "a", Path("link"), std::move(done)); }));
+  EXPECT_FALSE(find_writer("a")->open_for_writing);
+  const Result<FileId> reader = Open(Path("a"), OpenMode::kRead);
+  EXPECT_FALSE(find_writer("a")->open_for_writing);
+  for (const OpenMode mode : {OpenMode::kAppend, OpenMode::kCreateOrTruncate}) {
+    const Result<FileId> writer = Open(Path("a"), mode);
+    EXPECT_TRUE(find_writer("a")->open_for_writing);
+    EXPECT_TRUE(find_writer("link")->open_for_writing);
+    files().Close(*writer);
+    made_->Settle();
+    EXPECT_FALSE(find_writer("a")->open_for_writing);
+  }
+  const Result<FileInfo> info =
+      Await<FileInfo>([&](auto done) { files().Stat(context_, Path("a"), std::move(done)); });
+  EXPECT_EQ(find_writer("link")->modified, info->modified);
+  EXPECT_FALSE(find_writer("")->open_for_writing) << "a folder has no writer";
+  EXPECT_EQ(find_writer("none").error().code(), ErrorCode::kNotFound);
+  files().Close(*reader);
+}
+
 TEST_P(FileSystemContract, ACancelAnswersLaterAndOnce) {
   CancelSource source;
   context_.cancel = source.token();

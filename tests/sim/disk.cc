@@ -308,6 +308,13 @@ Result<reactor::FileInfo> Disk::Stat(const std::string& path) const {
   return reactor::FileInfo{inode->kind, inode->mode, inode->content.size(), inode->modified};
 }
 
+Result<reactor::WriterInfo> Disk::FindWriter(const std::string& path) const {
+  const auto [inode, error] = Find(Resolve(path, Last::kFollowed));
+  if (inode == nullptr) return Failed(error, "find writer of", path);
+  if (inode->kind == Kind::kSymlink) return Failed(ELOOP, "find writer of", path);
+  return reactor::WriterInfo{inode->writers.use_count() > 1, inode->modified};
+}
+
 Result<std::vector<reactor::DirectoryEntry>> Disk::List(const std::string& path,
                                                         size_t entries_max) const {
   const std::string directory = Resolve(path, Last::kFollowed);

@@ -38,9 +38,13 @@ class Disk {
     std::string content;  // of a link: where it leads
     std::string synced;   // what a crash cannot take
     WallTime modified;
+    // Shared with who has it open for writing.
+    std::shared_ptr<Unit> writers = std::make_shared<Unit>();
   };
   // Shared between the names it has and the files opened on it, as an inode is.
   using InodeRef = std::shared_ptr<Inode>;
+  // While it lives, somebody has the file open for writing.
+  using Writer = std::shared_ptr<Unit>;
 
   Disk();
 
@@ -51,6 +55,7 @@ class Disk {
                      reactor::Durability, WallTime now);
   Status WriteControl(const std::string& path, std::string text, WallTime now);
   Result<InodeRef> Open(const std::string& path, reactor::OpenMode, uint32_t mode, WallTime now);
+  static Writer Write(const InodeRef& inode) { return inode->writers; }
   Status Append(const InodeRef& inode, std::string_view data, const std::string& path,
                 WallTime now);
   void Sync(const InodeRef& inode);
@@ -64,6 +69,7 @@ class Disk {
   Result<std::string> ReadLink(const std::string& path) const;
   Status RemoveDirectory(const std::string& path);
   Result<reactor::FileInfo> Stat(const std::string& path) const;
+  Result<reactor::WriterInfo> FindWriter(const std::string& path) const;
   Result<std::vector<reactor::DirectoryEntry>> List(const std::string& path,
                                                     size_t entries_max) const;
 

@@ -157,7 +157,9 @@ void SimFileSystem::Open(Context context, std::string path, OpenMode mode, uint3
       // Here and not above: what was opened for nobody takes no place.
       [this, path, mode, done = std::move(done)](Result<Disk::InodeRef> inode) mutable {
         if (!inode) return done(inode.error());
-        const std::optional<SlotKey> key = files_.Insert({*inode, path, mode, loop_.Now()});
+        const std::optional<SlotKey> key =
+            files_.Insert({*inode, mode == OpenMode::kRead ? nullptr : disk_.Write(*inode), path,
+                           mode, loop_.Now()});
         if (key) return done(FileId{*key});
         done(Error(ErrorCode::kOverloaded, "too many files are open").With("open", path));
       });
@@ -256,6 +258,12 @@ void SimFileSystem::Stat(Context context, std::string path, Done<reactor::FileIn
   RunOnPath<reactor::FileInfo>(
       context, {"stat", path, Call::Effect::kReads}, [this, path] { return disk_.Stat(path); },
       std::move(done));
+}
+
+void SimFileSystem::FindWriter(Context context, std::string path, Done<reactor::WriterInfo> done) {
+  RunOnPath<reactor::WriterInfo>(
+      context, {"find writer of", path, Call::Effect::kReads},
+      [this, path] { return disk_.FindWriter(path); }, std::move(done));
 }
 
 void SimFileSystem::List(Context context, std::string path, size_t entries_max,

@@ -52,12 +52,14 @@ class SimFileSystem final : public reactor::FileSystem {
   void ReadLink(Context, std::string path, reactor::Done<std::string>) override;
   void RemoveDirectory(Context, std::string path, reactor::Done<Unit>) override;
   void Stat(Context, std::string path, reactor::Done<reactor::FileInfo>) override;
+  void FindWriter(Context, std::string path, reactor::Done<reactor::WriterInfo>) override;
   void List(Context, std::string path, size_t entries_max,
             reactor::Done<std::vector<reactor::DirectoryEntry>>) override;
 
  private:
   struct File {
     Disk::InodeRef inode;
+    Disk::Writer writer;  // none: open for reading
     std::string path;
     reactor::OpenMode mode;
     TimePoint free_at;  // operations on one file do not overtake each other

@@ -24,6 +24,11 @@ Error NotAFile(FileInfo::Kind kind) {
                                         : "is neither a file nor a folder");
 }
 
+Error StillOpen() {
+  return Error(ErrorCode::kUnavailable,
+               "somebody has it open for writing; it counts when it is closed");
+}
+
 }  // namespace
 
 FileSource::FileSource(reactor::Loop& loop, reactor::FileSystem& files,
@@ -95,8 +100,7 @@ void FileSource::Begin() {
 void FileSource::OnListed(Result<Entries> entries) {
   if (!entries && entries.error().code() == ErrorCode::kNotFound) {
     stage_ = Stage::kReadingOne;
-    return file_system_.ReadFile(Limited(), options_.path, options_.file_bytes_max,
-                                 Alive(&FileSource::OnOneRead));
+    return ReadSettled(options_.path, Alive(&FileSource::OnOneRead));
   }
   if (!entries) return EndBroken(entries.error());
   stage_ = Stage::kReading;
@@ -154,10 +158,30 @@ void FileSource::Stat(Candidate file) {
 
 void FileSource::Read(Candidate file, std::optional<FileInfo> info) {
   ++stats_.reads;
-  file_system_.ReadFile(Limited(), file.path, options_.file_bytes_max,
-                        [self = self_, file, info](Result<std::string> content) {
-                          if (*self != nullptr) (*self)->OnRead(file, info, std::move(content));
-                        });
+  ReadSettled(file.path, [self = self_, file, info](Result<std::string> content) {
+    if (*self != nullptr) (*self)->OnRead(file, info, std::move(content));
+  });
+}
+
+void FileSource::ReadSettled(const std::string& path, reactor::Done<std::string> done) {
+  if (!files_.IsAboutToCount(path, loop_.Now())) {
+    return file_system_.ReadFile(Limited(), path, options_.file_bytes_max, std::move(done));
+  }
+  // Before reading: who begins to write after this has changed the content, or will.
+  file_system_.FindWriter(
+      Limited(), path,
+      [self = self_, path, done = std::move(done)](Result<reactor::WriterInfo> writer) mutable {
+        FileSource* source = *self;
+        if (source == nullptr) return;
+        if (writer && source->IsBeingWritten(*writer)) return done(StillOpen());
+        // What is wrong with the path, reading it says as well.
+        source->file_system_.ReadFile(source->Limited(), path, source->options_.file_bytes_max,
+                                      std::move(done));
+      });
+}
+
+bool FileSource::IsBeingWritten(const reactor::WriterInfo& writer) const {
+  return writer.open_for_writing && loop_.WallNow() - writer.modified < options_.writer_time_max;
 }
 
 void FileSource::OnRead(const Candidate& file, const std::optional<FileInfo>& info,

@@ -46,6 +46,11 @@ struct FileSourceOptions {
   Duration pause_min = Milliseconds(10);
   Duration pause_max = Seconds(1);
   Duration quiet_time = ManifestFilesOptions().quiet_time;
+  // New content does not count while somebody has the file open for writing, however long the
+  // pause: half a manifest may be a pod, too. But what has not been written for so long does, so
+  // that who forgets to close a file does not keep a pod from running, or end one that runs when
+  // the agent starts anew.
+  Duration writer_time_max = Minutes(10);
   // The first set waits for so long for files that cannot be read, or that are being written.
   Duration first_set_patience = Seconds(2);
 };
@@ -84,6 +89,9 @@ class FileSource final : public sync::PodSource {
   void Pump();
   void Stat(Candidate file);
   void Read(Candidate file, std::optional<reactor::FileInfo> info);
+  // kUnavailable while somebody writes what is about to count.
+  void ReadSettled(const std::string& path, reactor::Done<std::string> done);
+  bool IsBeingWritten(const reactor::WriterInfo& writer) const;
   void OnRead(const Candidate& file, const std::optional<reactor::FileInfo>& info,
               Result<std::string> content);
   void OneDone();

@@ -39,6 +39,12 @@ bool ManifestFiles::MustRead(const std::string& path, const reactor::FileInfo& i
          file.info->kind != info.kind;
 }
 
+bool ManifestFiles::IsAboutToCount(const std::string& path, TimePoint now) const {
+  const auto found = files_.find(path);
+  if (found == files_.end() || !found->second.pending) return false;
+  return now >= After(found->second.pending->since, options_.quiet_time);
+}
+
 void ManifestFiles::SetBad(File& file, const Error& reason, TimePoint now) {
   const TimePoint since = file.bad ? file.bad->since : now;
   file.bad = Fault{reason, since};

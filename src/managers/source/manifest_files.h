@@ -3,7 +3,8 @@
 // good files.
 //
 // New content counts when it was read twice, a moment apart, and was the same: half of a file that
-// somebody writes in pieces may well be a pod, and would be another one.
+// somebody writes in pieces may well be a pod, and would be another one. Who pauses for longer, and
+// keeps the file open, is seen before the second reading (FileSource).
 //
 // A file that turns bad keeps its last good pod for a while (as upstream's pod stays until the next
 // look at the whole folder), so that one which is being written or edited in place does not kill
@@ -39,8 +40,7 @@
 namespace denselet::managers {
 
 struct ManifestFilesOptions {
-  // Between the two readings. Who pauses for longer in the middle of writing a file should write it
-  // elsewhere and rename it.
+  // Between the two readings.
   Duration quiet_time = Milliseconds(100);
   // How long a bad file keeps the pod that it had.
   Duration bad_time_max = Seconds(20);
@@ -72,6 +72,8 @@ class ManifestFiles {
   bool HasTimes(const std::string& path) const;
   // By its times and size it may have changed since it was read.
   bool MustRead(const std::string& path, const reactor::FileInfo& info) const;
+  // It will count if it is read now and is still the same.
+  bool IsAboutToCount(const std::string& path, TimePoint now) const;
   // `info` is from before the content was read; none: nobody asked, or they say nothing (a link).
   void OnContent(const std::string& path, std::string_view content,
                  const std::optional<reactor::FileInfo>& info, WallTime wall, TimePoint now);

@@ -31,6 +31,12 @@ struct FileInfo {
   WallTime modified;
 };
 
+// Of the file that a path leads to.
+struct WriterInfo {
+  bool open_for_writing = false;  // by whomever; where nobody can tell: false
+  WallTime modified;
+};
+
 struct DirectoryEntry {
   std::string name;
   FileInfo::Kind kind = FileInfo::Kind::kOther;
@@ -101,6 +107,9 @@ class FileSystem {
   virtual void RemoveDirectory(Context, std::string path, Done<Unit>) = 0;
   // Of the path itself: a link is not followed.
   virtual void Stat(Context, std::string path, Done<FileInfo>) = 0;
+  // Is somebody in the middle of writing it? Links are followed. What is no regular file has no
+  // writer. True also of files that are open here for anything but reading.
+  virtual void FindWriter(Context, std::string path, Done<WriterInfo>) = 0;
   // Sorted by name. More than entries_max is kOverloaded.
   virtual void List(Context, std::string path, size_t entries_max,
                     Done<std::vector<DirectoryEntry>>) = 0;

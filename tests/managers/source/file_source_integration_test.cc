@@ -23,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 class FileSourceTest : public reactor::ShardTest {
  protected:
@@ -88,6 +89,20 @@ TEST_P(FileSourceTest, FilesComeChangeAndGo) {
   fs::remove_all(folder_);
   Await({});
   EXPECT_EQ(keeper_.troubles.count(folder_), 1u);
+}
+
+TEST_P(FileSourceTest, HalfAManifestIsNoPodWhileItIsOpen) {
+  fs::create_directory(folder_);
+  Start();
+  Await({});
+  std::ofstream file(folder_ / "a.yaml");
+  file << PodYaml("a", "app:1") << std::flush;
+  ASSERT_TRUE(RunUntil([&] { return !keeper_.troubles.empty(); }));
+  EXPECT_THAT(keeper_.troubles.at(folder_ / "a.yaml"), HasSubstr("open for writing"));
+  EXPECT_THAT(keeper_.Names(), IsEmpty());
+  file.close();
+  Await({"a-n"});
+  EXPECT_THAT(keeper_.troubles, IsEmpty());
 }
 
 TEST_P(FileSourceTest, ABadFileIsReportedWithItsLine) {

@@ -43,6 +43,10 @@ class FaultyReads final : public reactor::FileSystem {
     if (Fails(path)) return Fail(path, std::move(done));
     below_.Stat(c, std::move(path), std::move(done));
   }
+  void FindWriter(Context c, std::string path, Done<reactor::WriterInfo> done) override {
+    if (Fails(path)) return Fail(path, std::move(done));
+    below_.FindWriter(c, std::move(path), std::move(done));
+  }
   void List(Context c, std::string path, size_t max,
             Done<std::vector<DirectoryEntry>> done) override {
     if (Fails(path)) return Fail(path, std::move(done));
@@ -197,6 +201,84 @@ TEST(FileSourceSim, AFileThatBreaksLosesItsPodAfterAPeriod) {
   EXPECT_THAT(sim.keeper.Names(), ElementsAre("a-n"));
   sim.Run(Seconds(3));
   EXPECT_THAT(sim.keeper.Names(), IsEmpty());
+}
+
+// Somebody who writes a file in pieces, and takes his time.
+class SlowWriter {
+ public:
+  SlowWriter(FileSourceSim& sim, std::string path) : sim_(sim), path_(std::move(path)) {
+    inode_ = *sim_.disk.Open(path_, reactor::OpenMode::kCreateOrTruncate, 0644, Now());
+    writer_ = sim::Disk::Write(inode_);
+  }
+  void Append(const std::string& text) {
+    ASSERT_TRUE(sim_.disk.Append(inode_, text, path_, Now()));
+    sim_.watcher.Changed(path_);
+  }
+  void Close() {
+    writer_.reset();
+    sim_.watcher.Changed(path_);
+  }
+
+ private:
+  WallTime Now() const { return sim_.world.clock().WallNow(); }
+
+  FileSourceSim& sim_;
+  const std::string path_;
+  sim::Disk::InodeRef inode_;
+  sim::Disk::Writer writer_;
+};
+
+TEST(FileSourceSim, HalfAManifestIsNoPodHoweverLongItsWriterPauses) {
+  for (const std::string path : {"/m", "/m/a.yaml"}) {
+    FileSourceSim sim;
+    sim.Start(path);
+    sim.Run(Milliseconds(50));
+    SlowWriter writer(sim, "/m/a.yaml");
+    writer.Append(PodYaml("a", "app:1"));
+    sim.Run(Seconds(100));
+    EXPECT_THAT(sim.keeper.Names(), IsEmpty()) << path;
+    EXPECT_THAT(sim.keeper.troubles["/m/a.yaml"], HasSubstr("open for writing")) << path;
+    writer.Append("  hostNetwork: true\n");
+    sim.Run(Seconds(100));
+    EXPECT_THAT(sim.keeper.Names(), IsEmpty()) << path;
+    writer.Close();
+    sim.Run(Milliseconds(300));
+    ASSERT_THAT(sim.keeper.Names(), ElementsAre("a-n")) << path;
+    EXPECT_EQ(sim.keeper.changes + sim.keeper.gone, 1) << path;
+    EXPECT_THAT(sim.keeper.troubles, IsEmpty()) << path;
+  }
+}
+
+TEST(FileSourceSim, AFileThatIsWrittenAnewKeepsItsPodUntilItIsClosed) {
+  FileSourceSim sim;
+  sim.Put("/m/a.yaml", PodYaml("a", "app:1"));
+  sim.Start();
+  sim.Run(Milliseconds(300));
+  SlowWriter writer(sim, "/m/a.yaml");
+  writer.Append(PodYaml("b", "app:2"));
+  sim.Run(Seconds(100));
+  EXPECT_THAT(sim.keeper.Names(), ElementsAre("a-n"));
+  writer.Close();
+  sim.Run(Milliseconds(300));
+  EXPECT_THAT(sim.keeper.Names(), ElementsAre("b-n"));
+}
+
+TEST(FileSourceSim, WhoForgetsToCloseAFileKeepsItsPodBackForTenMinutes) {
+  FileSourceSim sim;
+  SlowWriter writer(sim, "/m/a.yaml");
+  writer.Append(PodYaml("a", "app:1"));
+  sim.Start();
+  sim.Run(Minutes(9));
+  EXPECT_THAT(sim.keeper.Names(), IsEmpty());
+  sim.Run(Minutes(2));
+  EXPECT_THAT(sim.keeper.Names(), ElementsAre("a-n"));
+  EXPECT_THAT(sim.keeper.troubles, IsEmpty());
+  // And not at all when the agent starts anew.
+  sim.keeper = {};
+  sim.Start();
+  sim.Run(Milliseconds(300));
+  EXPECT_EQ(sim.keeper.sets, 1);
+  EXPECT_THAT(sim.keeper.Names(), ElementsAre("a-n"));
 }
 
 TEST(FileSourceSim, TheFirstSetWaitsForWhatCannotBeReadYet) {

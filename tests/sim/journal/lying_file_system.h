@@ -77,6 +77,9 @@ class LyingFileSystem final : public reactor::FileSystem {
   void Stat(Context c, std::string path, Done<reactor::FileInfo> d) override {
     files_.Stat(c, std::move(path), std::move(d));
   }
+  void FindWriter(Context c, std::string path, Done<reactor::WriterInfo> d) override {
+    files_.FindWriter(c, std::move(path), std::move(d));
+  }
   void List(Context c, std::string path, size_t max,
             Done<std::vector<reactor::DirectoryEntry>> d) override {
     files_.List(c, std::move(path), max, std::move(d));
