@@ -20,6 +20,17 @@ namespace denselet::cri {
 namespace {
 
 using reactor::Done;
+using Collected = std::unique_ptr<ListCollector>;
+
+// What parts of a stream have added is taken back; what was there before it stays.
+template <class Call, class T>
+void TakeBack(T& parts) {
+  if constexpr (requires { Call::TakeBack(parts); }) {
+    Call::TakeBack(parts);
+  } else {
+    parts.clear();
+  }
+}
 
 // One list by its two calls. `Take` (Status(T&, answer)) takes what came, all or a part, on gRPC's
 // thread.
@@ -52,7 +63,8 @@ void List(rpc::Client& client, Connection& connection, const Context& context,
     if (result) return done(std::move(*parts));
     if (result.error().code() != ErrorCode::kUnsupported) return done(result.error());
     connection.DoesNotStream(Call::kStream);
-    // Nothing was added: a runtime that cannot, sends nothing.
+    // A runtime that cannot sends nothing; one in between that can, may have sent some of it.
+    TakeBack<Call>(*parts);
     unary(client, context, std::move(plain), std::move(*parts), std::move(take), std::move(done));
   };
   rpc::CallForAll<typename Call::StreamResponse, Unit>(client, context, Call::Streamed(),
@@ -82,6 +94,7 @@ struct Sandboxes {
   static constexpr ListStream kStream = ListStream::kSandboxes;
   static const rpc::Method& Plain() { return methods::kListPodSandbox; }
   static const rpc::Method& Streamed() { return methods::kStreamPodSandboxes; }
+  static void TakeBack(Collected& all) { all = std::make_unique<ListCollector>(); }
 };
 
 struct Containers {
@@ -92,6 +105,7 @@ struct Containers {
   static constexpr ListStream kStream = ListStream::kContainers;
   static const rpc::Method& Plain() { return methods::kListContainers; }
   static const rpc::Method& Streamed() { return methods::kStreamContainers; }
+  static void TakeBack(Collected& all) { all->TakeContainersBack(); }
 };
 
 struct Stats {
@@ -153,8 +167,6 @@ Status WithBytes(const grpc::ByteBuffer& buffer, Add add) {
   }
   return add(std::string_view(reinterpret_cast<const char*>(slice.begin()), slice.size()));
 }
-
-using Collected = std::unique_ptr<ListCollector>;
 
 constexpr auto kTakeSandboxes = [](Collected& all, const grpc::ByteBuffer& answer) {
   return WithBytes(answer, [&all](std::string_view bytes) { return all->AddSandboxes(bytes); });
