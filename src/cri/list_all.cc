@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -32,6 +33,10 @@ void TakeBack(T& parts) {
   }
 }
 
+// On the wire.
+uint64_t BytesOf(const grpc::ByteBuffer& part) { return part.Length(); }
+uint64_t BytesOf(const google::protobuf::MessageLite& part) { return part.ByteSizeLong(); }
+
 // One list by its two calls. `Take` (Status(T&, answer)) takes what came, all or a part, on gRPC's
 // thread.
 template <class Call, class T, class Take>
@@ -55,7 +60,14 @@ void List(rpc::Client& client, Connection& connection, const Context& context,
   if constexpr (requires { plain.filter(); }) *request.mutable_filter() = plain.filter();
   // Shared by the fold on gRPC's thread and by the end here, which comes after the last of it.
   auto parts = std::make_shared<T>(std::move(sum));
-  auto fold = [parts, take](Unit&, typename Call::StreamResponse& response) {
+  auto fold = [parts, take, bytes = uint64_t{0}, bytes_max = connection.list_bytes_max()](
+                  Unit&, typename Call::StreamResponse& response) mutable -> Status {
+    bytes += BytesOf(response);
+    if (bytes > bytes_max) {
+      return Error(ErrorCode::kOverloaded, "received list larger than max (" +
+                                               std::to_string(bytes) + " vs. " +
+                                               std::to_string(bytes_max) + ")");
+    }
     return take(*parts, response);
   };
   auto ended = [&client, &connection, context, plain = std::move(plain), take, parts, unary,

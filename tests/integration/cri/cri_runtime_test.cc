@@ -189,6 +189,17 @@ TEST_P(CriRuntimeTest, WhatAStreamSentBeforeItTurnedOutToBeNoneIsNotCountedTwice
   EXPECT_EQ(server_->calls("ListImages"), 1);
 }
 
+TEST_P(CriRuntimeTest, AListWhosePartsAreTooLargeTogetherIsAnErrorAsInOnePiece) {
+  Connect({.runtime_endpoint = folder_ + "/s", .list_bytes_max = 1000});
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(Run(SandboxOf("p" + std::to_string(i))));
+  ASSERT_TRUE(List());
+  for (int i = 5; i < 30; ++i) ASSERT_TRUE(Run(SandboxOf("p" + std::to_string(i))));
+  const auto list = List();
+  ASSERT_FALSE(list);
+  EXPECT_EQ(list.error().code(), ErrorCode::kOverloaded) << list.error().message();
+  EXPECT_EQ(server_->calls("ListPodSandbox"), 0) << "it would not fit there either";
+}
+
 TEST_P(CriRuntimeTest, ImagesMayBeServedBySomebodyElse) {
   CriServer other(folder_ + "/images");
   Connect({.runtime_endpoint = folder_ + "/s", .image_endpoint = "unix:" + folder_ + "/images"});
