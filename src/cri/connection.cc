@@ -34,7 +34,8 @@ Connection::Connection(std::unique_ptr<rpc::Endpoint> runtime,
     : runtime_(std::move(runtime)),
       images_(std::move(images)),
       classes_(CallClasses(options.request_timeout)),
-      stream_retry_pause_(options.stream_retry_pause) {
+      stream_retry_pause_(options.stream_retry_pause),
+      list_bytes_max_(options.list_bytes_max) {
   for (std::atomic<TimePoint>& at : ask_for_stream_at_) at = TimePoint::min();
 }
 

@@ -23,6 +23,10 @@ struct ConnectionOptions {
   Duration request_timeout = Minutes(2);
   // A runtime that cannot stream lists may be another one after its next start.
   Duration stream_retry_pause = Minutes(5);
+  // Of all parts of one list together: a message's limit holds for each only. A larger list ends
+  // with kOverloaded, as a plain one that is too large does, and what came of it is dropped. It is
+  // 50 KiB for each of 10 000 pods, which leaves room for the metrics of several containers.
+  uint64_t list_bytes_max = 512u << 20;
   std::string user_agent = {};
 };
 
@@ -52,6 +56,7 @@ class Connection {
   // On any thread. False: the runtime has said lately that it cannot.
   bool Streams(ListStream list) const;
   void DoesNotStream(ListStream list);
+  uint64_t list_bytes_max() const { return list_bytes_max_; }
 
  private:
   Connection(std::unique_ptr<rpc::Endpoint> runtime, std::unique_ptr<rpc::Endpoint> images,
@@ -60,6 +65,7 @@ class Connection {
   const std::unique_ptr<rpc::Endpoint> runtime_, images_;
   const std::array<rpc::ClassOptions, kCallClasses> classes_;
   const Duration stream_retry_pause_;
+  const uint64_t list_bytes_max_;
   std::array<std::atomic<TimePoint>, kListStreams> ask_for_stream_at_;  // by ListStream
 };
 

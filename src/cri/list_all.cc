@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -20,6 +21,21 @@ namespace denselet::cri {
 namespace {
 
 using reactor::Done;
+using Collected = std::unique_ptr<ListCollector>;
+
+// What parts of a stream have added is taken back; what was there before it stays.
+template <class Call, class T>
+void TakeBack(T& parts) {
+  if constexpr (requires { Call::TakeBack(parts); }) {
+    Call::TakeBack(parts);
+  } else {
+    parts.clear();
+  }
+}
+
+// On the wire.
+uint64_t BytesOf(const grpc::ByteBuffer& part) { return part.Length(); }
+uint64_t BytesOf(const google::protobuf::MessageLite& part) { return part.ByteSizeLong(); }
 
 // One list by its two calls. `Take` (Status(T&, answer)) takes what came, all or a part, on gRPC's
 // thread.
@@ -44,7 +60,14 @@ void List(rpc::Client& client, Connection& connection, const Context& context,
   if constexpr (requires { plain.filter(); }) *request.mutable_filter() = plain.filter();
   // Shared by the fold on gRPC's thread and by the end here, which comes after the last of it.
   auto parts = std::make_shared<T>(std::move(sum));
-  auto fold = [parts, take](Unit&, typename Call::StreamResponse& response) {
+  auto fold = [parts, take, bytes = uint64_t{0}, bytes_max = connection.list_bytes_max()](
+                  Unit&, typename Call::StreamResponse& response) mutable -> Status {
+    bytes += BytesOf(response);
+    if (bytes > bytes_max) {
+      return Error(ErrorCode::kOverloaded, "received list larger than max (" +
+                                               std::to_string(bytes) + " vs. " +
+                                               std::to_string(bytes_max) + ")");
+    }
     return take(*parts, response);
   };
   auto ended = [&client, &connection, context, plain = std::move(plain), take, parts, unary,
@@ -52,7 +75,8 @@ void List(rpc::Client& client, Connection& connection, const Context& context,
     if (result) return done(std::move(*parts));
     if (result.error().code() != ErrorCode::kUnsupported) return done(result.error());
     connection.DoesNotStream(Call::kStream);
-    // Nothing was added: a runtime that cannot, sends nothing.
+    // A runtime that cannot sends nothing; one in between that can, may have sent some of it.
+    TakeBack<Call>(*parts);
     unary(client, context, std::move(plain), std::move(*parts), std::move(take), std::move(done));
   };
   rpc::CallForAll<typename Call::StreamResponse, Unit>(client, context, Call::Streamed(),
@@ -82,6 +106,7 @@ struct Sandboxes {
   static constexpr ListStream kStream = ListStream::kSandboxes;
   static const rpc::Method& Plain() { return methods::kListPodSandbox; }
   static const rpc::Method& Streamed() { return methods::kStreamPodSandboxes; }
+  static void TakeBack(Collected& all) { all = std::make_unique<ListCollector>(); }
 };
 
 struct Containers {
@@ -92,6 +117,7 @@ struct Containers {
   static constexpr ListStream kStream = ListStream::kContainers;
   static const rpc::Method& Plain() { return methods::kListContainers; }
   static const rpc::Method& Streamed() { return methods::kStreamContainers; }
+  static void TakeBack(Collected& all) { all->TakeContainersBack(); }
 };
 
 struct Stats {
@@ -153,8 +179,6 @@ Status WithBytes(const grpc::ByteBuffer& buffer, Add add) {
   }
   return add(std::string_view(reinterpret_cast<const char*>(slice.begin()), slice.size()));
 }
-
-using Collected = std::unique_ptr<ListCollector>;
 
 constexpr auto kTakeSandboxes = [](Collected& all, const grpc::ByteBuffer& answer) {
   return WithBytes(answer, [&all](std::string_view bytes) { return all->AddSandboxes(bytes); });

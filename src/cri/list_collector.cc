@@ -150,6 +150,14 @@ Status ListCollector::AddContainers(std::string_view answer) {
   });
 }
 
+void ListCollector::TakeContainersBack() {
+  unreadable_containers_ = 0;
+  // tidy: allow random-order because each pod is changed by itself
+  for (auto& [uid, pod] : pods_) pod.containers.clear();
+  // Those are there for their containers only.
+  std::erase_if(pods_, [](const auto& pod) { return pod.second.sandboxes.empty(); });
+}
+
 sync::ListedPod& ListCollector::PodOf(std::string_view uid, std::string_view ns,
                                       std::string_view name) {
   if (const auto found = pods_.find(uid); found != pods_.end()) return found->second;
@@ -161,7 +169,7 @@ sync::ListedPod& ListCollector::PodOf(std::string_view uid, std::string_view ns,
 void ListCollector::Add(const Sandbox& sandbox) {
   if (sandbox.uid.empty()) return;
   if (sandbox.id.empty() || !sandbox.has_metadata) {
-    ++unreadable_;
+    ++unreadable_sandboxes_;
     return;
   }
   PodOf(sandbox.uid, sandbox.ns, sandbox.name)
@@ -173,7 +181,7 @@ void ListCollector::Add(const Sandbox& sandbox) {
 void ListCollector::Add(const Container& container) {
   if (container.uid.empty()) return;
   if (container.id.empty() || container.name.empty()) {
-    ++unreadable_;
+    ++unreadable_containers_;
     return;
   }
   PodOf(container.uid, container.pod_ns, container.pod_name)

@@ -27,10 +27,12 @@ class ListCollector {
   // have been taken.
   Status AddSandboxes(std::string_view answer);
   Status AddContainers(std::string_view answer);
+  // As if no answer about containers had come: it is to come anew. All sandboxes came before.
+  void TakeContainersBack();
 
   // Sorted; an object that came twice is there once. The collector is empty after that.
   sync::RuntimeList Take();
-  size_t unreadable() const { return unreadable_; }
+  size_t unreadable() const { return unreadable_sandboxes_ + unreadable_containers_; }
 
  private:
   // Of one object: views into the answer.
@@ -60,7 +62,7 @@ class ListCollector {
 
   // The key becomes the pod's uid when it is taken.
   std::unordered_map<std::string, sync::ListedPod, UidHash, std::equal_to<>> pods_;
-  size_t unreadable_ = 0;
+  size_t unreadable_sandboxes_ = 0, unreadable_containers_ = 0;
 };
 
 }  // namespace denselet::cri

@@ -99,6 +99,9 @@ void RuntimeHealth::TakeNetwork(const std::optional<sync::RuntimeCondition>& con
 
 void RuntimeHealth::OnVersion(Result<sync::RuntimeVersion> version) {
   if (version) {
+    if (std::exchange(version_silent_, false)) {
+      log_.Info("Container runtime tells its version again");
+    }
     input_.name = version->name;
     input_.version = version->version;
     version_due_ = After(loop_.Now(), kVersionAgeMax);
@@ -107,6 +110,10 @@ void RuntimeHealth::OnVersion(Result<sync::RuntimeVersion> version) {
     // It answers, and is not one that we can use: another one has taken its place.
     if (!version_error_) log_.Error(version.error(), "Container runtime cannot be used");
     version_error_ = "container runtime cannot be used: " + version.error().message();
+  } else if (!std::exchange(version_silent_, true)) {
+    // Our patience ends before that with slow calls does, and its status is answered meanwhile:
+    // nobody else tells of it. Said once.
+    log_.Error(version.error(), "Container runtime did not tell its version");
   }
   SetErrors();
   Rest();

@@ -76,6 +76,7 @@ class RuntimeHealth {
   bool user_namespaces_host_network_ = false;
   std::optional<Error> unanswered_;
   std::optional<std::string> status_error_, version_error_;
+  bool version_silent_ = false;  // the last question for it was not answered, which was told
   OnTrouble tell_;
   UniqueFunction<void()> answers_again_;
   std::optional<sync::RuntimeTrouble> told_;

@@ -162,6 +162,44 @@ TEST_P(CriRuntimeTest, ARuntimeThatLearnsToStreamListsIsFoundOut) {
   EXPECT_EQ(server_->calls("StreamContainers"), 2);
 }
 
+TEST_P(CriRuntimeTest, WhatAStreamSentBeforeItTurnedOutToBeNoneIsNotCountedTwice) {
+  Connect();
+  const sync::SandboxSpec spec = SandboxOf("p1");
+  const auto sandbox = Run(spec);
+  ASSERT_TRUE(Create(*sandbox, ContainerOf("p1", "app"), spec));
+  ASSERT_TRUE(Create(*sandbox, ContainerOf("p1", ""), spec));  // a container without a name
+  const auto pulled = Wait<std::string>(
+      [&](auto done) { cri_->images().Pull({}, {.image = "app"}, {}, spec, std::move(done)); });
+  ASSERT_TRUE(pulled) << pulled.error().message();
+  server_->SetFaults([](const std::string& method) {
+    const grpc::Status unknown(grpc::StatusCode::UNIMPLEMENTED, "unknown");
+    return method.starts_with("Stream") ? Fault{Fault::Kind::kLose, unknown} : Fault{};
+  });
+  const auto list = List();
+  ASSERT_TRUE(list) << list.error().message();
+  ASSERT_EQ(list->pods.size(), 1u);
+  EXPECT_EQ(list->pods[0].sandboxes.size(), 1u);
+  EXPECT_EQ(list->pods[0].containers.size(), 1u);
+  EXPECT_EQ(cri_->metrics().Counter(CriMetric::kUnreadable).value(), 1u);
+  const auto images = Wait<std::vector<sync::ObservedImage>>(
+      [&](auto done) { cri_->images().List({}, std::move(done)); });
+  ASSERT_TRUE(images) << images.error().message();
+  EXPECT_EQ(images->size(), 1u);
+  EXPECT_EQ(server_->calls("StreamImages"), 1);
+  EXPECT_EQ(server_->calls("ListImages"), 1);
+}
+
+TEST_P(CriRuntimeTest, AListWhosePartsAreTooLargeTogetherIsAnErrorAsInOnePiece) {
+  Connect({.runtime_endpoint = folder_ + "/s", .list_bytes_max = 1000});
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(Run(SandboxOf("p" + std::to_string(i))));
+  ASSERT_TRUE(List());
+  for (int i = 5; i < 30; ++i) ASSERT_TRUE(Run(SandboxOf("p" + std::to_string(i))));
+  const auto list = List();
+  ASSERT_FALSE(list);
+  EXPECT_EQ(list.error().code(), ErrorCode::kOverloaded) << list.error().message();
+  EXPECT_EQ(server_->calls("ListPodSandbox"), 0) << "it would not fit there either";
+}
+
 TEST_P(CriRuntimeTest, ImagesMayBeServedBySomebodyElse) {
   CriServer other(folder_ + "/images");
   Connect({.runtime_endpoint = folder_ + "/s", .image_endpoint = "unix:" + folder_ + "/images"});

@@ -436,6 +436,18 @@ class CriServer::Images final : public v1::ImageService::Service {
       return grpc::Status::OK;
     });
   }
+  grpc::Status StreamImages(grpc::ServerContext* context, const v1::StreamImagesRequest*,
+                            grpc::ServerWriter<v1::StreamImagesResponse>* writer) override {
+    return state_.Serve("StreamImages", context, [&] {
+      if (!state_.list_streams) return grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "unknown");
+      for (const auto& [name, image] : state_.images) {
+        v1::StreamImagesResponse part;
+        *part.add_images() = image;
+        writer->Write(part);
+      }
+      return grpc::Status::OK;
+    });
+  }
   grpc::Status ImageFsInfo(grpc::ServerContext* context, const v1::ImageFsInfoRequest*,
                            v1::ImageFsInfoResponse* response) override {
     return state_.Serve("ImageFsInfo", context, [&] {

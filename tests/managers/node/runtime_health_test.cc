@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "tests/fakes/scripted_runtime.h"
 #include "tests/managers/manager_fixture.h"
 
@@ -21,6 +24,12 @@ sync::RuntimeStatus Well() {
 
 class RuntimeHealthTest : public tests::ManagerTest {
  protected:
+  auto LinesWith(const std::string& text) const {
+    return std::ranges::count_if(sink_.lines(), [&text](const CapturingLogSink::Line& line) {
+      return line.text.find(text) != std::string::npos;
+    });
+  }
+
   tests::ScriptedRuntime runtime_{loop()};
   int first_ready_ = 0;
   RuntimeHealth health_{loop(), runtime_, log(), [this] { ++first_ready_; }};
@@ -94,6 +103,19 @@ TEST_F(RuntimeHealthTest, ARuntimeOfAnotherVersionIsNoneThatCanBeUsed) {
   RunFor(Seconds(20));
   EXPECT_THAT(health_.input().errors, IsEmpty());
   EXPECT_EQ(health_.input().version, "2");
+}
+
+TEST_F(RuntimeHealthTest, AVersionThatIsNotToldIsMissedInTheLogOnceAndSoIsItsReturn) {
+  runtime_.status = Well();
+  health_.Start();
+  RunFor(Seconds(1));
+  runtime_.version.reset();  // hangs, and the status does not
+  RunFor(Minutes(5));
+  EXPECT_EQ(LinesWith("Container runtime did not tell its version"), 1);
+  EXPECT_EQ(LinesWith("tells its version again"), 0);
+  runtime_.version = sync::RuntimeVersion{.name = "containerd", .version = "2"};
+  RunFor(RuntimeHealth::kAnswerTimeMax + RuntimeHealth::kPeriod);
+  EXPECT_EQ(LinesWith("tells its version again"), 1);
 }
 
 TEST_F(RuntimeHealthTest, WhatIsNotReadyIsSaidInTheKubeletsWords) {

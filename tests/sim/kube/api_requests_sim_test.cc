@@ -69,6 +69,16 @@ class ApiRequestsSim : public testing::Test {
     pair_.emplace(world_.loop(0), world_.loop(1), world_.random(),
                   *net::Address::Ip("127.0.0.1", 6443), options);
   }
+  struct Rate {
+    double per_second;
+    uint32_t burst;
+  };
+  void MakeLimited(const Rate& rate) {
+    HttpApiPairOptions options;
+    options.client.requests_per_second = rate.per_second;
+    options.client.requests_burst = rate.burst;
+    Make(options);
+  }
   TimePoint Now() { return world_.clock().Now(); }
   void RunFor(Duration time) { world_.RunUntil(After(Now(), time)); }
   bool Run(const std::function<bool()>& done, Duration limit = Minutes(10)) {
@@ -95,6 +105,11 @@ class ApiRequestsSim : public testing::Test {
     auto asked = Ask(request, timeout);
     EXPECT_TRUE(Run([&] { return asked->answer.has_value(); }));
     return asked;
+  }
+  bool RunUntilAnswered(const std::vector<std::shared_ptr<Asked>>& asked) {
+    return Run([&asked] {
+      return std::ranges::all_of(asked, [](const auto& one) { return one->answer.has_value(); });
+    });
   }
   static std::string Name(ErrorCode code) { return std::string(ErrorCodeName(code)); }
 
@@ -196,28 +211,20 @@ TEST_F(ApiRequestsSim, WhatIsSentWhileTheServerIsDownIsSentWhenItIsUp) {
 }
 
 TEST_F(ApiRequestsSim, RequestsOfAClassAreLimitedAndHeartbeatsAreNot) {
-  HttpApiPairOptions options;
-  options.client.requests_per_second = 5;
-  options.client.requests_burst = 10;
-  Make(options);
+  MakeLimited({.per_second = 5, .burst = 10});
   std::vector<std::shared_ptr<Asked>> asked;
   for (int i = 0; i < 60; ++i) asked.push_back(Ask(get_));
   sync::ApiRequest heartbeat = get_;
   heartbeat.traffic = sync::ApiTraffic::kHeartbeat;
   const auto first = AskAndWait(heartbeat);
   EXPECT_LE(first->took, Seconds(1)) << "it waited behind requests";
-  ASSERT_TRUE(Run([&] {
-    return std::ranges::all_of(asked, [](const auto& a) { return a->answer.has_value(); });
-  }));
+  ASSERT_TRUE(RunUntilAnswered(asked));
   EXPECT_GE(asked.back()->took, Seconds(9));
   EXPECT_LE(asked.back()->took, Seconds(12));
 }
 
 TEST_F(ApiRequestsSim, RetriesAreLimitedLikeFirstTries) {
-  HttpApiPairOptions options;
-  options.client.requests_per_second = 5;
-  options.client.requests_burst = 10;
-  Make(options);
+  MakeLimited({.per_second = 5, .burst = 10});
   pair_->model.faults().too_many_requests = 100'000;
   std::vector<std::shared_ptr<Asked>> asked;
   for (int i = 0; i < 40; ++i) asked.push_back(Ask(get_));
@@ -225,16 +232,11 @@ TEST_F(ApiRequestsSim, RetriesAreLimitedLikeFirstTries) {
   EXPECT_LE(pair_->server.counters().requests, 10u + 20 * 5 + 1);
   EXPECT_GE(pair_->server.counters().requests, 20u * 5);
   pair_->model.faults().too_many_requests = 0;
-  ASSERT_TRUE(Run([&] {
-    return std::ranges::all_of(asked, [](const auto& a) { return a->answer.has_value(); });
-  }));
+  ASSERT_TRUE(RunUntilAnswered(asked));
 }
 
 TEST_F(ApiRequestsSim, WhatIsUrgentDoesNotWaitBehindAThousandThatAreNot) {
-  HttpApiPairOptions options;
-  options.client.requests_per_second = 50;
-  options.client.requests_burst = 100;
-  Make(options);
+  MakeLimited({.per_second = 50, .burst = 100});
   std::vector<std::shared_ptr<Asked>> ordinary;
   for (int i = 0; i < 1000; ++i) ordinary.push_back(Ask(get_));
   RunFor(Seconds(1));
@@ -249,10 +251,7 @@ TEST_F(ApiRequestsSim, WhatIsUrgentDoesNotWaitBehindAThousandThatAreNot) {
 }
 
 TEST_F(ApiRequestsSim, WhatIsNotUrgentGetsItsTurnBesideManyThatAre) {
-  HttpApiPairOptions options;
-  options.client.requests_per_second = 50;
-  options.client.requests_burst = 1;
-  Make(options);
+  MakeLimited({.per_second = 50, .burst = 1});
   AskAndWait(get_);
   std::vector<std::shared_ptr<Asked>> background, urgent;
   for (int i = 0; i < 10; ++i) {
@@ -266,10 +265,7 @@ TEST_F(ApiRequestsSim, WhatIsNotUrgentGetsItsTurnBesideManyThatAre) {
 
 // Only our own limit is to blame, and whoever asked must be able to tell.
 TEST_F(ApiRequestsSim, WhoGetsNoTurnInTimeIsNotToldThatTheServerWasSilent) {
-  HttpApiPairOptions options;
-  options.client.requests_per_second = 1;
-  options.client.requests_burst = 1;
-  Make(options);
+  MakeLimited({.per_second = 1, .burst = 1});
   AskAndWait(get_);
   std::vector<std::shared_ptr<Asked>> asked;
   for (int i = 0; i < 30; ++i) asked.push_back(Ask(create_, Seconds(10)));
@@ -287,10 +283,7 @@ TEST_F(ApiRequestsSim, WhoGetsNoTurnInTimeIsNotToldThatTheServerWasSilent) {
 
 // What the server said to the try before says more than that there was no turn for another.
 TEST_F(ApiRequestsSim, WhoGetsNoTurnForAnotherTryIsToldOfTheLastOne) {
-  HttpApiPairOptions options;
-  options.client.requests_per_second = 1;
-  options.client.requests_burst = 1;
-  Make(options);
+  MakeLimited({.per_second = 1, .burst = 1});
   pair_->model.faults().too_many_requests = 1;
   pair_->model.faults().retry_after_seconds = 1;
   const auto asked = Ask(create_, Seconds(8), Priority::kBackground);
@@ -303,10 +296,7 @@ TEST_F(ApiRequestsSim, WhoGetsNoTurnForAnotherTryIsToldOfTheLastOne) {
 }
 
 TEST_F(ApiRequestsSim, AClientThatEndsWhileRequestsWaitForTheirTurnCallsNobody) {
-  HttpApiPairOptions options;
-  options.client.requests_per_second = 1;
-  options.client.requests_burst = 3;
-  Make(options);
+  MakeLimited({.per_second = 1, .burst = 3});
   int answers = 0;
   for (int i = 0; i < 100; ++i) {
     pair_->client->Send({}, get_, [&](const Result<sync::ApiObject>&) { ++answers; });
@@ -317,10 +307,7 @@ TEST_F(ApiRequestsSim, AClientThatEndsWhileRequestsWaitForTheirTurnCallsNobody) 
 }
 
 TEST_F(ApiRequestsSim, RequestsThatAreGivenUpGiveTheirTurnBack) {
-  HttpApiPairOptions options;
-  options.client.requests_per_second = 1;
-  options.client.requests_burst = 1;
-  Make(options);
+  MakeLimited({.per_second = 1, .burst = 1});
   AskAndWait(get_);
   CancelSource source;
   Context context;

@@ -193,30 +193,33 @@ TEST_F(AdmissionGateTest, TheRoomOfOneThatItsSourceHasDroppedIsFreeWhileItStillS
   EXPECT_EQ(desk->bookings().Used("cpu"), 1500) << "what b has is not given back with it";
 }
 
-TEST_F(AdmissionGateTest, TheRoomOfOneThatIsDroppedIsFreeBeforeItsShardCanHearOfIt) {
+// "a" has most of the node and its shard hears nothing; that it is gone lets "b" in all the same.
+class FullShardTest : public AdmissionGateTest {
+ protected:
+  void ExpectRoomOfDroppedIsFree() {
+    EXPECT_FALSE(Wish(WishKind::kGone, SimplePod("a", "1500m"))) << "the dispatcher keeps it";
+    Add("b", "1500m");
+    Pass();
+    shards_.full = false;
+    Pass();
+    EXPECT_EQ(shards_.Take(), "add a; add b; ");
+  }
+};
+
+TEST_F(FullShardTest, TheRoomOfOneThatIsDroppedIsFreeBeforeItsShardCanHearOfIt) {
   Open();
   Add("a", "1500m");
   Pass();
   shards_.full = true;
-  EXPECT_FALSE(Wish(WishKind::kGone, SimplePod("a", "1500m"))) << "the dispatcher keeps it";
-  Add("b", "1500m");
-  Pass();
-  shards_.full = false;
-  Pass();
-  EXPECT_EQ(shards_.Take(), "add a; add b; ");
+  ExpectRoomOfDroppedIsFree();
 }
 
-TEST_F(AdmissionGateTest, TheSameOfOneThatWaitsForItsShard) {
+TEST_F(FullShardTest, TheSameOfOneThatWaitsForItsShard) {
   Open();
   shards_.full = true;
   Add("a", "1500m");
   Pass();
-  EXPECT_FALSE(Wish(WishKind::kGone, SimplePod("a", "1500m"))) << "the dispatcher keeps it";
-  Add("b", "1500m");
-  Pass();
-  shards_.full = false;
-  Pass();
-  EXPECT_EQ(shards_.Take(), "add a; add b; ");
+  ExpectRoomOfDroppedIsFree();
 }
 
 // What was to be told of it before waits at the dispatcher: that it is gone does not.
