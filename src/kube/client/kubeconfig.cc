@@ -281,6 +281,7 @@ void ReadDocument(Reader& reader, yyjson_val* root, ClusterAccess& access) {
     ReadCluster(reader, cluster, access);
   }
   const std::string user = reader.Text(context, "context", "user");
+  access.user_name = user;
   if (user.empty()) return;  // a server that asks for nobody's name
   if (yyjson_val* const found = reader.Named(root, "users", user, "user")) {
     ReadUser(reader, found, access);

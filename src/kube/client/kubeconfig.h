@@ -45,11 +45,17 @@ struct ClusterAccess {
   std::string exec_config_json;  // what an exec plugin is to know besides, as it stands there
 
   // The user.
+  std::string user_name;     // of its entry, for messages
   InlineOrFile certificate;  // PEM
   InlineOrFile key;
   InlineOrFile token;
   std::string username, password;
   std::optional<ExecPlugin> exec;
+
+  // False: nothing in it says who we are.
+  bool HasCredentials() const {
+    return !certificate.empty() || !token.empty() || !username.empty() || !password.empty() || exec;
+  }
 };
 
 // `path` is the file's, for what stands in it relative to it. The error names every fault with its

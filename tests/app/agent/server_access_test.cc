@@ -79,6 +79,37 @@ TEST_F(ServerAccessTest, WhatTheKubeconfigNamesAndNobodyCanReadIsSaidOnce) {
   EXPECT_EQ(opened_, 0);
 }
 
+// As the kubelet it goes on: there are servers that let anybody in.
+TEST_F(ServerAccessTest, AKubeconfigWithoutCredentialsIsPointedOutOnce) {
+  Write("/etc/kubernetes/kubelet.conf", "");
+  const std::string lines = RunFor(Minutes(1));
+  EXPECT_EQ(opened_, 1);
+  EXPECT_TRUE(hopeless_.empty());
+  const size_t first = lines.find("Found no credentials in the kubeconfig");
+  ASSERT_NE(first, std::string::npos) << lines;
+  EXPECT_EQ(lines[lines.rfind('\n', first) + 1], 'W');
+  EXPECT_EQ(lines.find("Found no credentials", first + 1), std::string::npos);
+  const std::string line = lines.substr(first, lines.find('\n', first) - first);
+  EXPECT_THAT(line, HasSubstr("kubeconfig=\"/etc/kubernetes/kubelet.conf\""));
+  EXPECT_THAT(line, HasSubstr("user=\"u\""));
+}
+
+TEST_F(ServerAccessTest, AKubeconfigWithCredentialsOfAnyKindIsNot) {
+  for (const char* user : {"token: t", "username: u, password: p", "tokenFile: /nowhere"}) {
+    Write("/etc/kubernetes/kubelet.conf", user);
+    EXPECT_THAT(RunFor(Minutes(1)), Not(HasSubstr("Found no credentials"))) << user;
+  }
+}
+
+TEST_F(ServerAccessTest, ABootstrapKubeconfigWithoutCredentialsIsPointedOutByItsName) {
+  options_.bootstrap.rotation = kube::BootstrapOptions::Rotation::kOn;
+  options_.bootstrap.bootstrap_kubeconfig_path = "/etc/kubernetes/bootstrap.conf";
+  Write("/etc/kubernetes/bootstrap.conf", "");
+  const std::string lines = RunFor(Seconds(10));
+  EXPECT_THAT(lines, HasSubstr("Found no credentials in the kubeconfig"));
+  EXPECT_THAT(lines, HasSubstr("kubeconfig=\"/etc/kubernetes/bootstrap.conf\" user=\"u\""));
+}
+
 TEST_F(ServerAccessTest, ACertificateThatIsStillToComeIsNotMissed) {
   options_.bootstrap.rotation = kube::BootstrapOptions::Rotation::kOn;
   options_.bootstrap.bootstrap_kubeconfig_path = "/etc/kubernetes/bootstrap.conf";

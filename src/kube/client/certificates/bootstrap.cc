@@ -66,7 +66,17 @@ void ClientBootstrap::Check() {
 
 void ClientBootstrap::OnOnlyKubeconfig(Result<ClusterAccess> access) {
   if (!access) return Finish(access.error());
+  PointOutNoCredentials(*access);
   GoOnWith(*std::move(access));
+}
+
+// Not refused, as by the kubelet: there are servers that let anybody in. At others all that is seen
+// of it are refusals, which do not say why.
+void ClientBootstrap::PointOutNoCredentials(const ClusterAccess& access) {
+  if (access.HasCredentials()) return;
+  parts_.log.Warning(
+      "Found no credentials in the kubeconfig, without them the API server sees system:anonymous",
+      KV("kubeconfig", access.kubeconfig_path), KV("user", access.user_name));
 }
 
 void ClientBootstrap::OnChecked(Result<KubeconfigCheck> check) {
@@ -84,6 +94,7 @@ void ClientBootstrap::OnChecked(Result<KubeconfigCheck> check) {
 void ClientBootstrap::OnBootstrapRead(Result<ClusterAccess> access) {
   if (!access) return Finish(access.error().With("bootstrap"));
   bootstrap_ = *std::move(access);
+  PointOutNoCredentials(bootstrap_);
   parts_.log.Info("The client certificate is asked for with the bootstrap kubeconfig",
                   KV("path", options_.bootstrap_kubeconfig_path));
   if (options_.rotation == BootstrapOptions::Rotation::kOn) return Write();

@@ -111,6 +111,7 @@ class ClientBootstrap {
 
   void Check();
   void OnOnlyKubeconfig(Result<ClusterAccess> access);
+  void PointOutNoCredentials(const ClusterAccess& access);
   void OnChecked(Result<KubeconfigCheck> check);
   void OnBootstrapRead(Result<ClusterAccess> access);
   void OnOldCertificate(Result<StoredCertificate> stored);
