@@ -25,7 +25,6 @@ class ConfigRules {
   void Server();
   void Names();
   void Images();
-  void Endpoints();
   void Logs();
   void Shutdown();
   void NodeAllocatable();
