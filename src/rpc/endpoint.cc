@@ -4,7 +4,6 @@
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
-#include <sys/un.h>
 
 #include <algorithm>
 #include <chrono>
@@ -16,7 +15,6 @@
 namespace denselet::rpc {
 namespace {
 
-constexpr std::string_view kScheme = "unix:";
 // What the other side may send of one answer before we have read any: the 64 KiB that HTTP/2 begins
 // with make a list of two megabytes wait thirty times.
 constexpr int kWindowBytes = 4 << 20;
@@ -47,21 +45,6 @@ grpc::ChannelArguments ArgumentsOf(const EndpointOptions& options) {
 }
 
 }  // namespace
-
-Result<std::string> SocketPath(std::string_view address) {
-  std::string_view path = address;
-  if (path.starts_with(kScheme)) {
-    path.remove_prefix(kScheme.size());
-    if (path.starts_with("//")) path.remove_prefix(2);
-  }
-  const auto invalid = [address](const char* why) {
-    return Error(ErrorCode::kInvalid, why).With("endpoint", std::string(address.substr(0, 256)));
-  };
-  if (!path.starts_with('/')) return invalid("not the absolute path of a unix socket");
-  if (path.find('\0') != path.npos) return invalid("a NUL byte in the path");
-  if (path.size() >= sizeof(sockaddr_un::sun_path)) return invalid("the path is too long");
-  return std::string(path);
-}
 
 Result<std::unique_ptr<Endpoint>> Endpoint::Make(const EndpointOptions& options,
                                                  const Clock& clock) {

@@ -14,6 +14,7 @@
 #include "base/time.h"
 #include "rpc/breaker.h"
 #include "rpc/poller.h"
+#include "rpc/socket_path.h"
 
 namespace grpc {
 class Channel;
@@ -22,7 +23,7 @@ class Channel;
 namespace denselet::rpc {
 
 struct EndpointOptions {
-  std::string address;  // "unix:///run/x.sock", "unix:/run/x.sock" or "/run/x.sock"
+  std::string address;  // as SocketPath reads it
   std::string name;     // in metrics and messages
   std::string user_agent = {};
   uint32_t receive_bytes_max = 16 << 20;  // of one message; more is an error of the call
@@ -31,10 +32,6 @@ struct EndpointOptions {
   Duration connect_timeout = Seconds(5);
   BreakerOptions breaker = {};
 };
-
-// The path of a socket in one of the three forms; kInvalid otherwise (another scheme, no absolute
-// path, too long for the kernel).
-Result<std::string> SocketPath(std::string_view address);
 
 // Made and destroyed by main, outside the shards: threads are started when the first endpoint is
 // made, and inherit the CPUs of the thread that does it. It outlives the clients; its end

@@ -102,6 +102,14 @@ std::vector<std::string> RefusalsOfMachine(const LoadedConfig& loaded, ConfigFil
   return refusals;
 }
 
+std::vector<std::string> WarningsOfPodUrl(const LoadedConfig& loaded) {
+  std::vector<std::string> warnings;
+  for (const kube::Fault& fault : UnusablePodUrls(*loaded.config)) {
+    warnings.push_back("no static pods can be fetched: " + ToString(Locate(fault, loaded.origins)));
+  }
+  return warnings;
+}
+
 // File by file and line by line, as somebody who mends them goes. Nobody reads thousands of lines.
 void Arrange(size_t further, std::vector<ConfigFault>& faults) {
   std::map<std::string, size_t> ranks;  // of files and flags, as they come
@@ -136,6 +144,7 @@ void Conclude(const ParsedFlags& flags, EffectiveConfig& effective) {
   Append(effective.own.warnings, effective.warnings);
   if (!effective.faults.empty()) return;
   Append(ConfigWarnings(*effective.kubelet.config), effective.warnings);
+  Append(WarningsOfPodUrl(effective.kubelet), effective.warnings);
   Append(FieldWarnings(effective.kubelet), effective.warnings);
   Append(FlagWarnings(flags), effective.warnings);
   effective.warnings.push_back(AbsentDefaults());
@@ -187,6 +196,7 @@ FileVerdict CheckConfig(const std::string& text, const std::string& name, const 
   LoadedConfig loaded = LoadConfigText(text, name, flags);
   Validate(loaded, ApiAccessSaid(flags));
   std::vector<std::string> more = ConfigWarnings(*loaded.config);
+  Append(WarningsOfPodUrl(loaded), more);
   Append(FieldWarnings(loaded), more);
   Append(RefusalsOfMachine(loaded, files), more);
   FileVerdict verdict = VerdictOn(std::move(loaded));

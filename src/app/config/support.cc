@@ -73,7 +73,8 @@ constexpr std::string_view kHave[] = {
     "staticPodURLHeader",
 };
 
-// What the cluster is told is done, and what would be done to pods is not.
+// What the cluster is told is done, and pods are admitted by it; what would be done to those that
+// run is not.
 constexpr std::string_view kTold[] = {
     "enableControllerAttachDetach",
     "evictionHard",
@@ -188,8 +189,9 @@ std::vector<std::string> FieldWarnings(const LoadedConfig& loaded) {
   std::vector<std::string> warnings;
   const FieldsWithoutEffect found = FindFieldsWithoutEffect(loaded);
   Add("these fields have no effect, in the kubelet neither: ", found.dead, warnings);
-  Add("of these fields the node's status tells, but nothing else comes of them yet: ", found.told,
-      warnings);
+  Add("of these fields the node's status tells, and pods are admitted by the allocatable in it, "
+      "but nothing else comes of them yet: ",
+      found.told, warnings);
   Add("this version of denselet does not heed these fields yet: ", found.missing, warnings);
   Add("this version of denselet does not heed these feature gates yet: ",
       GatesWithoutEffect(loaded.gate_settings), warnings);

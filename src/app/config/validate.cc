@@ -209,9 +209,6 @@ void ConfigRules::Names() {
     Wanted("showHiddenMetricsForVersion", InQuotes(hidden),
            InQuotes(PreviousMinor()) + " or nothing");
   }
-  if (config_.containerruntimeendpoint().empty()) {
-    Wanted("containerRuntimeEndpoint", "nothing", "the runtime's socket");
-  }
   const std::string& logs = config_.podlogsdir();
   if (!IsAbsolute(logs) || CleanPath(logs) != logs || !IsAscii(logs)) {
     Wanted("podLogsDir", InQuotes(logs),
@@ -246,6 +243,7 @@ std::vector<kube::Fault> ValidateConfig(const kube::config::KubeletConfiguration
   rules.Server();
   rules.Names();
   rules.Images();
+  rules.Endpoints();
   rules.Logs();
   rules.Shutdown();
   rules.NodeAllocatable();

@@ -25,4 +25,8 @@ std::vector<kube::Fault> ValidateConfig(const kube::config::KubeletConfiguration
 // What may stay, but should be known.
 std::vector<std::string> ConfigWarnings(const kube::config::KubeletConfiguration& config);
 
+// Why no static pods can come of staticPodURL. The kubelet starts with whatever stands there, and
+// reports that again and again.
+std::vector<kube::Fault> UnusablePodUrls(const kube::config::KubeletConfiguration& config);
+
 }  // namespace denselet::app

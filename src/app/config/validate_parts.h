@@ -25,6 +25,7 @@ class ConfigRules {
   void Server();
   void Names();
   void Images();
+  void Endpoints();
   void Logs();
   void Shutdown();
   void NodeAllocatable();

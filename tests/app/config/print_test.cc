@@ -138,6 +138,40 @@ TEST(CheckConfig, WarnsThatTheAgentWouldNotStartOnThisMachine) {
   EXPECT_THAT(told({"a.yaml"}), testing::Not(warns));
 }
 
+// The kubelet does not start with another kind of endpoint, and neither does the agent.
+TEST(CheckConfig, RefusesARuntimeEndpointThatTheStartWouldRefuse) {
+  FakeConfigFiles files(
+      {{"a.yaml", Config("containerRuntimeEndpoint: tcp://h:1\nimageServiceEndpoint: http://h\n")},
+       {"b.yaml", Config("containerRuntimeEndpoint: /run/r.sock\nimageServiceEndpoint: \"\"\n")}});
+  const CommandResult result = CheckConfigFiles(Check({"a.yaml"}), files);
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(ErrorsOf(result),
+              ElementsAre("Error: a.yaml:3: containerRuntimeEndpoint: found \"tcp://h:1\", wanted "
+                          "a unix socket as unix:///PATH or /PATH, with a PATH of 107 bytes at "
+                          "most",
+                          StartsWith("Error: a.yaml:4: imageServiceEndpoint: found \"http://h\"")));
+  EXPECT_EQ(CheckConfigFiles(Check({"b.yaml"}), files).exit_code, 0);
+}
+
+// As the kubelet: it starts, and reports again and again that nothing can be fetched.
+TEST(CheckConfig, WarnsOfAUrlThatNoStaticPodsCanComeFrom) {
+  FakeConfigFiles files({{"a.yaml", Config("staticPodURL: ftp://me:secret@h/p\n")},
+                         {"b.yaml", Config("staticPodURL: HTTPS://h:8443/p\n")}});
+  const auto told = [&](const std::string& file) {
+    const CommandResult result = CheckConfigFiles(Check({file}), files);
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(result.output, file + ": ok\n");
+    return result.errors;
+  };
+  EXPECT_THAT(told("a.yaml"),
+              ElementsAre("Warning: a.yaml: no static pods can be fetched: a.yaml:3: staticPodURL: "
+                          "found \"ftp://h/p\", wanted an http or https URL with a host"));
+  EXPECT_THAT(told("b.yaml"), IsEmpty());
+  EXPECT_THAT(
+      LoadEffectiveConfig(Flags({"--manifest-url=ftp://h/p"}), ApiAccess::kUnknown, files).warnings,
+      testing::Contains(HasSubstr("no static pods can be fetched: --manifest-url: ")));
+}
+
 TEST(CheckConfig, FlagsLieOverTheFile) {
   FakeConfigFiles files(
       {{"a.yaml", Config("crashLoopBackOff: {maxContainerRestartPeriod: 9s}\n")}});
@@ -200,8 +234,8 @@ TEST(CheckConfig, SaysWhatHasNoEffect) {
   EXPECT_THAT(
       CheckConfigFiles(Check({"--runtime-cgroups=/a", "a.yaml", "own.yaml"}), files).errors,
       ElementsAre(
-          "Warning: a.yaml: of these fields the node's status tells, but nothing else comes of "
-          "them yet: kubeReserved",
+          "Warning: a.yaml: of these fields the node's status tells, and pods are admitted by the "
+          "allocatable in it, but nothing else comes of them yet: kubeReserved",
           "Warning: a.yaml: this version of denselet does not heed these fields yet: port",
           "Warning: this version of denselet does not heed these flags yet: --runtime-cgroups"));
 }
@@ -256,6 +290,15 @@ TEST(Support, NamesWhatHasNoEffect) {
   EXPECT_THAT(found.dead, ElementsAre("hairpinMode"));
   EXPECT_THAT(found.told, ElementsAre("evictionHard", "kubeReserved"));
   EXPECT_THAT(found.missing, ElementsAre("port"));
+}
+
+// Allocatable is what is left of the node for pods, and they are admitted by it.
+TEST(Support, SaysThatReservationsCountForTheAdmissionOfPods) {
+  FakeConfigFiles files({{"/c.yaml", Config("kubeReserved: {memory: 1Gi}\n")}});
+  EXPECT_THAT(FieldWarnings(LoadConfig(Flags({"--config=/c.yaml"}), files)),
+              ElementsAre("of these fields the node's status tells, and pods are admitted by the "
+                          "allocatable in it, but nothing else comes of them yet: "
+                          "kubeReserved"));
 }
 
 // What somebody wrote out they rely on, also where it is the default.

@@ -112,7 +112,16 @@ refuses "a server without TLS" "err=.*$work/plain.*http://" --kubeconfig "$work/
 refuses "a broken kubeconfig" "err=.*$work/broken" --kubeconfig "$work/broken"
 sed 's|client-key-data: .*|client-key: /nonexistent/key|' "$work/kubeconfig" >"$work/keyless"
 refuses "a kubeconfig whose key is not there" "err=.*keyless.*/nonexistent/key" --kubeconfig "$work/keyless"
-refuses "an endpoint that is no socket" "err=.*container runtime endpoint.*tcp://h:1" --container-runtime-endpoint tcp://h:1
 refuses "a root that cannot be made" "err=.*/proc/nowhere" --root-dir /proc/nowhere --kubeconfig "$work/kubeconfig"
+
+# A fault of the configuration is told before there is a log, and before anything is touched.
+status=0
+timeout 20 "$denselet" --hostname-override refused --root-dir "$work/untouched" --fail-cgroupv1=false \
+  --container-runtime-endpoint tcp://h:1 >"$work/refused.log" 2>&1 || status=$?
+[ "$status" = 1 ] || fail "an endpoint that is no socket: ended with $status"
+[ "$(grep -c '^Error: ' "$work/refused.log")" = 1 ] || fail "an endpoint that is no socket: not one error: $(cat "$work/refused.log")"
+tail -1 "$work/refused.log" | grep -q '^Error: --container-runtime-endpoint: found "tcp://h:1", wanted a unix socket' ||
+  fail "an endpoint that is no socket: $(cat "$work/refused.log")"
+[ ! -e "$work/untouched" ] || fail "a configuration that is refused left files in $work/untouched"
 kubectl delete node $node >/dev/null
 kubectl delete namespace $node --wait=false >/dev/null
