@@ -242,6 +242,10 @@ Status AdmissionGate::SourcesReady(uint32_t shard) {
   if (told) {
     ready_.insert(shard);
     ForgetEndsOfUnknown(shard);
+    // As little are those that run and that the journal does not know.
+    for (const PodUid& pod : adoptable_) {
+      if (ShardOf(pod, shard_count_) == shard && !pods_.contains(pod)) unclaimed_.insert(pod);
+    }
     ReleaseUnclaimed(shard);
   }
   return told;

@@ -136,7 +136,8 @@ class AdmissionGate final : public PodShards {
   std::set<PodUid> released_early_;  // before the journal was read
   std::set<PodUid> gone_early_;      // the same
   std::map<PodUid, bool> ending_early_;  // the same: the wish says that it ends; true: it is gone
-  std::set<PodUid> unclaimed_;           // of the journal, and nobody has asked about them
+  // Of the journal, and nobody has asked about them; once all sources spoke, of the runtime, too.
+  std::set<PodUid> unclaimed_;
   std::map<PodUid, Entry> pods_;
   std::deque<PodUid> again_;  // to be asked about or forwarded, in order, each once
   std::set<PodUid> in_line_;  // the same

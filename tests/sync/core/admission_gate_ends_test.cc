@@ -95,6 +95,55 @@ TEST_F(OrphansAtTheGate, OneThatIsWishedAgainAndDroppedEnds) {
   EXPECT_FALSE(gate_->Knows(PodUid("a")));
 }
 
+// A kubelet ran it, or the journal was lost: the runtime alone knows of it.
+class StrangersAtTheGate : public AdmissionGateTest {
+ protected:
+  StrangersAtTheGate() {
+    Open({"a"});
+    EXPECT_TRUE(gate_->SourcesReady(0));
+    EXPECT_EQ(shards_.Take(), "ready; ");
+  }
+};
+
+TEST_F(StrangersAtTheGate, OneThatIsWishedAfterAllIsDecidedWhenItIsGone) {
+  ASSERT_TRUE(Wish(WishKind::kAdd, PortPod("a")));
+  Pass();
+  EXPECT_EQ(shards_.Take(), "") << "its shard is ending it";
+  EXPECT_TRUE(gate_->WaitsForOrphan(PodUid("a")));
+  ASSERT_TRUE(Wish(WishKind::kAdd, PortPod("b")));
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add b; ");
+  gate_->OnOrphanStopped(PodUid("a"));
+  EXPECT_TRUE(gate_->OnOrphanGone(PodUid("a"))) << "its name is not free";
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a NodePorts; ") << "what it had is another's";
+}
+
+TEST_F(StrangersAtTheGate, OneThatIsWishedAfterAllIsDecidedWhenTheRuntimeHasItNoMore) {
+  ASSERT_TRUE(Wish(WishKind::kAdd, PortPod("a")));
+  gate_->OnListed(0, {});
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; ");
+  EXPECT_FALSE(gate_->WaitsForOrphan(PodUid("a")));
+}
+
+TEST_F(StrangersAtTheGate, OneThatNobodyWishesIsForgottenWhenItIsGone) {
+  gate_->OnOrphanStopped(PodUid("a"));
+  EXPECT_FALSE(gate_->OnOrphanGone(PodUid("a")));
+  ASSERT_TRUE(Wish(WishKind::kAdd, PortPod("a")));
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; ");
+}
+
+TEST_F(AdmissionGateTest, OneThatTheJournalDoesNotKnowIsAdoptedIfItIsWishedInTime) {
+  Open({"a"});
+  ASSERT_TRUE(Wish(WishKind::kAdd, StaticPod("a", "99")));
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; ");
+  EXPECT_TRUE(gate_->SourcesReady(0));
+  EXPECT_FALSE(gate_->WaitsForOrphan(PodUid("a")));
+}
+
 class EndedPodsAtTheGate : public AdmissionGateTest {
  protected:
   static constexpr const char* kCpu = "1500m";
