@@ -77,6 +77,7 @@ void ApiSide::Apply(const SimPod& pod) {
     if (exists) Delete(name, pod.uid.value(), 0);
     return;
   }
+  if (there != nullptr && !exists) return;  // the name is another's
   Pod wanted = pod.Object();
   if (!exists) {
     wanted.mutable_metadata()->set_generation(1);

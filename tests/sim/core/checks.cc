@@ -245,6 +245,7 @@ std::string Checks::NotConverged(const PodUid& uid, const SimPod& pod) {
   const sync::ObservedPod there = core_.model().Read(uid);
   const sync::PodWorker* worker = core_.Worker(uid);
   if (!pod.wished) {
+    if (pod.coming && !pod.removed && !pod.deleting) return "the one before it is still there";
     if (!there.empty()) return "nobody wishes it";
     if (worker != nullptr) return "its worker is still there";
     if (core_.leaves().HasData(uid)) return "its data is still there";

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "kube/api/types.h"
+
 namespace denselet::sim {
 namespace {
 
@@ -344,7 +346,7 @@ bool Disturbances::Do(SimEvent event, SimPod& pod, Random& random) {
     case SimEvent::kWishedAgain:
       return WishAgain(pod, random);
     case SimEvent::kReplaced:
-      return Replace(pod);
+      return Replace(pod, random);
     case SimEvent::kChanged:
       return Change(pod, random);
     case SimEvent::kDebugged:
@@ -382,7 +384,7 @@ bool Disturbances::Do(SimEvent event, SimPod& pod, Random& random) {
 bool Disturbances::Delete(SimPod& pod, Random& random) {
   if (pod.removed) return false;
   if (pod.is_static) return Remove(pod);
-  if (!pod.wished) return true;
+  if (!pod.wished && !pod.coming) return true;
   core_.Cover(SimEvent::kDeleted, pod.uid);
   const int64_t before = pod.deletion_grace.value_or(pod.grace_seconds);
   const int64_t grace = 1 + static_cast<int64_t>(random.Below(30));
@@ -427,21 +429,63 @@ bool Disturbances::WishAgain(SimPod& pod, Random& random) {
   return true;
 }
 
-// Another manifest under the same name; it takes the place in the story.
-bool Disturbances::Replace(SimPod& pod) {
-  if (pod.removed || !pod.is_static) return false;
+bool Disturbances::Replace(SimPod& pod, Random& random) {
+  if (pod.removed || pod.deleting) return false;
+  if (pod.is_static) return ReplaceManifest(pod);
   core_.Cover(SimEvent::kReplaced, pod.uid);
-  SimPod next = pod;
+  const SimPod& next = Succeed(pod);
+  // It waits until the other has gone, for which that has its grace; the API server forgets some at
+  // once, while they still run.
+  Stir(next, Seconds(60));
+  return random.Below(4) == 0 ? Remove(pod) : Delete(pod, random);
+}
+
+// Another manifest under the same name.
+bool Disturbances::ReplaceManifest(SimPod& pod) {
+  core_.Cover(SimEvent::kReplaced, pod.uid);
+  const SimPod& next = Succeed(pod);
   pod.wished = false;
   pod.removed = true;
   core_.Touch(pod.uid);
-  next.uid = PodUid(pod.uid.value() + "r");
-  core_.Note("static " + pod.uid.value() + " is replaced by " + next.uid.value());
-  std::ranges::replace(slots_, pod.uid, next.uid);
-  const SimPod& mine = core_.pods()[next.uid] = next;
-  Stir(mine, Seconds(30));  // it waits until the other has stopped
-  core_.Tell(mine);
+  Stir(next, Seconds(30));  // it waits until the other has stopped
+  core_.Tell(next);
   return true;
+}
+
+// One of the same name takes the place in the story. That of the API server is made when the name
+// is free there, as the author of a set does.
+const SimPod& Disturbances::Succeed(const SimPod& pod) {
+  SimPod next = pod;
+  next.uid = PodUid(pod.uid.value() + "r");
+  if (!pod.is_static) {
+    next.wished = next.debugged = next.dropped = next.evicted = false;
+    next.succeeded.reset();
+    next.eviction_grace.reset();
+    next.coming = true;
+  }
+  core_.Note(pod.uid.value() + " is replaced by " + next.uid.value());
+  std::ranges::replace(slots_, pod.uid, next.uid);
+  return core_.pods()[next.uid] = next;
+}
+
+void Disturbances::OnServerChange(const ServerChange& change) {
+  if (change.after != nullptr) return;
+  // Not from inside the API server.
+  core_.world().Later(Duration::zero(),
+                      [this, name = change.before->metadata().name()] { Come(name); });
+}
+
+// What the story was through with before it could come is left out.
+void Disturbances::Come(const std::string& name) {
+  if (core_.api().Find(name) != nullptr) return;
+  for (auto& [uid, pod] : core_.pods()) {
+    if (!pod.coming || pod.name != name) continue;
+    pod.coming = false;
+    if (pod.removed || pod.deleting) continue;
+    pod.wished = true;
+    core_.Note(uid.value() + " comes as " + name);
+    return core_.Tell(pod);
+  }
 }
 
 bool Disturbances::Change(SimPod& pod, Random& random) {

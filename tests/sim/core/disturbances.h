@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tests/sim/core/core_world.h"
@@ -32,6 +33,7 @@ class Disturbances final : public CoreWatcher {
   void OnPodChanged(const sync::PodWorker& worker) override;
   void OnPodGone(const PodUid&) override {}
   void OnAgentStarts() override {}
+  void OnServerChange(const ServerChange& change) override;
 
  private:
   void DrawFaults();
@@ -55,7 +57,10 @@ class Disturbances final : public CoreWatcher {
   bool Delete(SimPod& pod, Random& random);
   bool Remove(SimPod& pod);
   bool WishAgain(SimPod& pod, Random& random);
-  bool Replace(SimPod& pod);
+  bool Replace(SimPod& pod, Random& random);
+  bool ReplaceManifest(SimPod& pod);
+  const SimPod& Succeed(const SimPod& pod);
+  void Come(const std::string& name);
   bool Change(SimPod& pod, Random& random);
   bool Debug(SimPod& pod);
   bool Evict(SimPod& pod, Random& random);
