@@ -4,7 +4,9 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "tests/sim/core/core_scenario.h"
 #include "tests/sim/seeds.h"
@@ -23,20 +25,28 @@ bool IsSlowBuild() { return __asan_init != nullptr || __tsan_init != nullptr; }
 
 // Several tests, so that they run side by side: each takes every kParts-th seed.
 constexpr size_t kParts = 8;
-std::vector<uint64_t> PartOf(const std::vector<uint64_t>& seeds, size_t part) {
-  std::vector<uint64_t> mine;
+template <class Seed>
+std::vector<Seed> PartOf(const std::vector<Seed>& seeds, size_t part) {
+  std::vector<Seed> mine;
   for (size_t i = part; i < seeds.size(); i += kParts) mine.push_back(seeds[i]);
   return mine;
 }
 
-std::vector<uint64_t> RecordedSeeds() {
+// As the file says how each was found.
+std::vector<CoreRun> RecordedRuns() {
   std::ifstream file(tests::SourcePath("tests/sim/core/seeds.txt"));
-  std::vector<uint64_t> seeds;
+  std::vector<CoreRun> runs;
   std::string line;
   while (std::getline(file, line)) {
-    if (!line.empty() && line[0] != '#') seeds.push_back(std::strtoull(line.c_str(), nullptr, 10));
+    if (line.empty() || line[0] == '#') continue;
+    std::istringstream words(line);
+    CoreRun run;
+    std::string how;
+    words >> run.seed >> how;
+    run.quiet = how == "--quiet";
+    runs.push_back(run);
   }
-  return seeds;
+  return runs;
 }
 
 class CoreSeeds : public testing::TestWithParam<size_t> {};
@@ -56,8 +66,8 @@ TEST_P(CoreSeeds, StaysSafeAndConvergesAndEndsTheSameWithoutEvents) {
 }
 
 TEST_P(CoreSeeds, RecordedOnesStayClean) {
-  for (const uint64_t seed : PartOf(RecordedSeeds(), GetParam())) {
-    EXPECT_EQ(RunBothWays({.seed = seed}).problems, Problems()) << "seed " << seed;
+  for (const CoreRun& run : PartOf(RecordedRuns(), GetParam())) {
+    EXPECT_EQ(RunBothWays(run).problems, Problems()) << "seed " << run.seed;
   }
 }
 
