@@ -113,6 +113,7 @@ SimPod DrawPod(Random& random, uint32_t number) {
   pod.uid = PodUid("u" + std::to_string(number));
   const int64_t graces[] = {0, 1, 5, 30};
   pod.grace_seconds = graces[random.Below(4)];
+  pod.gated = !pod.is_static && number % 4 == 0;
   pod.contested = random.Below(4) == 0;
   const int64_t needs[] = {0, 500, 1000, 2000};
   pod.milli_cpus = needs[random.Below(4)];
@@ -215,6 +216,7 @@ kube::core::Pod SimPod::Object() const {
 }
 
 kube::PodRef SimPod::Build() const {
+  if (gated) pod.mutable_spec()->add_readinessgates()->set_conditiontype(kSimGate);
   kube::core::Pod pod = Object();
   if (deleting) {
     pod.mutable_metadata()->mutable_deletiontimestamp()->set_seconds(1'764'000'000);

@@ -41,6 +41,7 @@ struct SimPod {
   uint32_t version = 1;    // of its image: a new one is another specification
   int64_t grace_seconds = 30;
   bool debugged = false;
+  bool gated = false;  // ready only while somebody else says so, too
   // It needs what not all can have: processors, and perhaps a port of the node. Whether it gets
   // them depends on the run.
   bool contested = false;
@@ -67,6 +68,9 @@ struct SimPod {
 
   friend bool operator==(const SimPod&, const SimPod&) = default;
 };
+
+// The condition that those wait for which are gated.
+inline constexpr const char* kSimGate = "example.com/Open";
 
 inline constexpr const char* kSimNode = "n1";
 // Of the node, for those that are contested; the others need none.
