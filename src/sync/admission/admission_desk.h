@@ -147,6 +147,7 @@ class AdmissionDesk final : public JournalUser {
     bool forget_records = false;  // what the journal tells of admissions is not kept
     bool tell_early = false;      // a decision is told before it is durable
     bool decide_again = false;    // after a restart
+    bool preempt_early = false;   // a critical pod is told before those that make room have gone
   };
   Faults& faults_for_tests() { return faults_; }
 

@@ -143,6 +143,11 @@ void AdmissionDesk::Preempt(Entry& entry, const std::vector<AdmissionFailure>& f
       if (*self != nullptr) (*self)->VictimGone(victim);
     });
   }
+  if (faults_.preempt_early) {
+    entry.victims.clear();
+    preempting_.erase(pod.uid);
+    return Record(entry);
+  }
   entry.timer = ports_.loop.Arm(
       After(ports_.loop.Now(), wait), [this, uid = pod.uid, generation = entry.generation] {
         Entry* const waiting = Find(uid, generation);

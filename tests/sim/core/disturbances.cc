@@ -87,6 +87,7 @@ void Disturbances::DrawFaults() {
   agent.node.back_off_max = Seconds(45);
   agent.images.parallel_max = static_cast<uint32_t>(1 + plan_.Below(3));
   if (core_.run().quiet) return;
+  crowded_ = SeededRandom(core_.run().seed * 15485863 + 11).Below(8) == 0;
   // Each kind of fault is in half of the seeds.
   const auto some = [this](double most) { return plan_.Below(2) == 0 ? 0 : most * plan_.Unit(); };
   fakes::FakeRuntimeFaults& faults = core_.host().faults();
@@ -211,6 +212,7 @@ void Disturbances::Stir(const SimPod& pod, Duration length) {
 
 void Disturbances::AddPod(Random& random) {
   SimPod pod = DrawPod(random, ++pods_drawn_);
+  if (crowded_) Crowd(pod, random);
   if (core_.run().quiet && ChangesFast(pod.kind)) pod.kind = SimPodKind::kServer;
   // Who gets what depends on the run.
   if (core_.run().quiet) pod.contested = false;

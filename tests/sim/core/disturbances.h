@@ -89,6 +89,7 @@ class Disturbances final : public CoreWatcher {
   uint32_t full_ = 0;                    // the disk, for so many reasons
   std::map<PodUid, TimePoint> calm_at_;  // of a quiet run
   bool troubled_ = true;
+  bool crowded_ = false;
 };
 
 }  // namespace denselet::sim

@@ -116,6 +116,8 @@ constexpr Mutation kMutations[] = {
      [](CoreAgent& a) { a.core().admission_for_tests().faults_for_tests().tell_early = true; }},
     {"admit-again", 0,
      [](CoreAgent& a) { a.core().admission_for_tests().faults_for_tests().decide_again = true; }},
+    {"preempt-early", 0,
+     [](CoreAgent& a) { a.core().admission_for_tests().faults_for_tests().preempt_early = true; }},
     {"forget-ends", 0,
      [](CoreAgent& a) {
        a.core().admission_for_tests().ends().faults_for_tests().forget_records = true;

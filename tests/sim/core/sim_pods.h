@@ -77,6 +77,9 @@ inline constexpr const char* kSimNode = "n1";
 inline constexpr int64_t kSimMilliCpus = 3000;
 
 SimPod DrawPod(Random& random, uint32_t number);
+// More of them are contested, and static ones need processors, too: these are critical, and what
+// runs must make room for them.
+void Crowd(SimPod& pod, Random& random);
 
 // By their names: what starts before the others (init containers and sidecars), what runs side by
 // side, and what somebody looks in with.
