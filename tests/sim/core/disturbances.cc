@@ -37,6 +37,11 @@ Duration Below(Random& random, uint64_t ms) {
   return Milliseconds(static_cast<int64_t>(random.Below(ms)));
 }
 
+// A chance, in half of the seeds.
+double Some(Random& random, double most) {
+  return random.Below(2) == 0 ? 0 : most * random.Unit();
+}
+
 // How a pod ends must not depend on whether and when it was ambushed.
 bool DecidesTheEnd(SimEvent event) {
   switch (event) {
@@ -86,10 +91,15 @@ void Disturbances::DrawFaults() {
   agent.node.back_off_base = Seconds(2);
   agent.node.back_off_max = Seconds(45);
   agent.images.parallel_max = static_cast<uint32_t>(1 + plan_.Below(3));
-  if (core_.run().quiet) return;
+  if (core_.run().quiet) {
+    // Whatever becomes of events must change no decision; what is lost is seen before all is calm.
+    agent.pleg.cross_check_period_max = Seconds(10);
+    SeededRandom random(core_.run().seed * 32452843 + 13);
+    return DrawEventFaults(random);
+  }
   crowded_ = SeededRandom(core_.run().seed * 15485863 + 11).Below(8) == 0;
   // Each kind of fault is in half of the seeds.
-  const auto some = [this](double most) { return plan_.Below(2) == 0 ? 0 : most * plan_.Unit(); };
+  const auto some = [this](double most) { return Some(plan_, most); };
   fakes::FakeRuntimeFaults& faults = core_.host().faults();
   faults.delay_max = Milliseconds(1 + static_cast<int64_t>(plan_.Below(300)));
   faults.not_sent = some(0.05);
@@ -99,14 +109,7 @@ void Disturbances::DrawFaults() {
   faults.late = some(0.1);
   faults.hang = some(0.03);
   faults.late_max = Seconds(1 + static_cast<int64_t>(plan_.Below(40)));
-  fakes::FakeEventFaults& events = agent.events;
-  events.delay_max = Below(plan_, 200);
-  events.lost = some(0.2);
-  events.lost_told = some(0.05);
-  events.repeated = some(0.2);
-  events.late = some(0.2);
-  events.broken = some(0.02);
-  events.supported = plan_.Below(10) != 0;
+  DrawEventFaults(plan_);
   core_.leaves().faults().fails = some(0.05);
   core_.leaves().faults().hangs = some(0.02);
   // Of each operation, of which a pod's directories take a dozen.
@@ -122,6 +125,18 @@ void Disturbances::DrawFaults() {
   api.broken_watch = some(0.05);
   api.repeated_list = 0.3;
   if (plan_.Below(4) != 0) Meddle();
+}
+
+// A run without events has no stream, as the program has none then.
+void Disturbances::DrawEventFaults(Random& random) {
+  fakes::FakeEventFaults& events = core_.agent_options().events;
+  events.delay_max = Below(random, 200);
+  events.lost = Some(random, 0.2);
+  events.lost_told = Some(random, 0.05);
+  events.repeated = Some(random, 0.2);
+  events.late = Some(random, 0.2);
+  events.broken = Some(random, 0.02);
+  events.supported = random.Below(10) != 0 && core_.run().use_events;
 }
 
 // Others use the API server, too.
@@ -276,8 +291,9 @@ void Disturbances::MakePeace() {
   core_.leaves().disk().faults() = {};
   core_.api().server().faults() = {};
   core_.api().model().faults() = {};
-  core_.agent_options().events = {};
-  if (core_.agent() != nullptr) core_.agent()->events().faults() = {};
+  const fakes::FakeEventFaults events{.supported = core_.run().use_events};
+  core_.agent_options().events = events;
+  if (core_.agent() != nullptr) core_.agent()->events().faults() = events;
   for (const auto& [uid, pod] : core_.pods()) {
     core_.model().images().insert(VersionName(pod.version));
   }

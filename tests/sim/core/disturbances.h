@@ -37,6 +37,7 @@ class Disturbances final : public CoreWatcher {
 
  private:
   void DrawFaults();
+  void DrawEventFaults(Random& random);
   void Meddle();
   void LayTrap(const SimPlace& place);
   void PlanNext(TimePoint end);
@@ -88,8 +89,8 @@ class Disturbances final : public CoreWatcher {
   std::vector<Ambush> ambushes_;
   uint32_t full_ = 0;                    // the disk, for so many reasons
   std::map<PodUid, TimePoint> calm_at_;  // of a quiet run
-  bool troubled_ = true;
   bool crowded_ = false;
+  bool troubled_ = true;
 };
 
 }  // namespace denselet::sim
