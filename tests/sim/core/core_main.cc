@@ -55,6 +55,8 @@ bool ParseFlag(const std::string& word, Arguments& arguments) {
     arguments.run.use_events = false;
   } else if (word == "--quiet") {
     arguments.run.quiet = true;
+  } else if (word == "--effects-only") {
+    arguments.run.effects_only = true;
   } else {
     return false;
   }
@@ -95,6 +97,7 @@ std::string Again(const CoreRun& run, bool both) {
   if (both) command += " --both";
   if (!both && !run.use_events) command += " --relist-only";
   if (run.quiet) command += " --quiet";
+  if (run.effects_only) command += " --effects-only";
   if (run.mutation != nullptr) command += " --mutation " + std::string(run.mutation->name);
   return command + " --trace";
 }
@@ -234,7 +237,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr,
                  "usage: %s [--seeds N] [--from SEED] [--seed SEED] [--jobs N] [--trace] [--lines] "
                  "[--coverage] [--both] [--until-first] [--relist-only] [--quiet] "
-                 "[--mutation NAME] [--verbosity N]\n",
+                 "[--effects-only] [--mutation NAME] [--verbosity N]\n",
                  argv[0]);
     return 2;
   }

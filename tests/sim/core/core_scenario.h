@@ -25,6 +25,8 @@ struct CoreRun {
   bool use_events = true;
   // Nothing fails, and what happens to a pod is so far apart that it comes to rest in between.
   bool quiet = false;
+  // Without the checks that ask the agent itself what it has seen: what is left sees effects.
+  bool effects_only = false;
   const Mutation* mutation = nullptr;
 };
 

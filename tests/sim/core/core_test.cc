@@ -97,6 +97,14 @@ TEST(Core, WithoutEventsItDoesTheSameInTheSameOrder) {
   }
 }
 
+// What decides otherwise for events is seen where both ways are compared.
+Problems ProblemsOf(const Mutation& mutation, uint64_t seed) {
+  if (mutation.invariant == 12) {
+    return RunBothWays({.seed = seed, .quiet = true, .mutation = &mutation}).problems;
+  }
+  return RunCoreScenario({.seed = seed, .mutation = &mutation}).problems;
+}
+
 class CoreMutation : public testing::TestWithParam<size_t> {};
 
 TEST_P(CoreMutation, IsNoticed) {
@@ -104,8 +112,7 @@ TEST_P(CoreMutation, IsNoticed) {
   const uint64_t seeds_max = IsSlowBuild() ? 2 : 2000;
   const Mutation& mutation = Mutations()[GetParam()];
   for (uint64_t seed = 1; seed <= seeds_max; ++seed) {
-    const CoreRun run{.seed = seed, .mutation = &mutation};
-    if (!RunCoreScenario(run).problems.empty()) {
+    if (!ProblemsOf(mutation, seed).empty()) {
       RecordProperty("seed", std::to_string(seed));
       return;
     }
@@ -119,6 +126,32 @@ INSTANTIATE_TEST_SUITE_P(Each, CoreMutation, testing::Range(size_t{0}, Mutations
                            std::erase(name, '-');
                            return name;
                          });
+
+// Each run is clean for itself; only the order of what was done tells.
+TEST(CoreMutations, WhatEventsHurryIsSeenByTheComparison) {
+  if (IsSlowBuild()) return;
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    const Problems problems = ProblemsOf(*FindMutation("hurry-on-hints"), seed);
+    if (problems.empty()) continue;
+    EXPECT_NE(problems.front().find("was treated otherwise without events"), std::string::npos)
+        << problems.front();
+    return;
+  }
+  FAIL();
+}
+
+// Not only the agent's own word tells that what was lost is not looked for.
+TEST(CoreMutations, WhatIsLostAndNotLookedForStaysUndone) {
+  if (IsSlowBuild()) return;
+  for (const char* name : {"ignore-lost-hints", "trust-before-list"}) {
+    bool seen = false;
+    for (uint64_t seed = 1; seed <= 2000 && !seen; ++seed) {
+      const CoreRun run{.seed = seed, .effects_only = true, .mutation = FindMutation(name)};
+      seen = !RunCoreScenario(run).problems.empty();
+    }
+    EXPECT_TRUE(seen) << name;
+  }
+}
 
 TEST(CoreMutations, EveryInvariantHasOne) {
   for (int invariant = 1; invariant <= 14; ++invariant) {

@@ -110,6 +110,11 @@ void Disturbances::DrawFaults() {
   faults.hang = some(0.03);
   faults.late_max = Seconds(1 + static_cast<int64_t>(plan_.Below(40)));
   DrawEventFaults(plan_);
+  // Nothing but the word that something was lost brings a list then.
+  if (SeededRandom(core_.run().seed * 49979687 + 17).Below(8) == 0) {
+    agent.events.lost = 0;
+    agent.pleg.cross_check_period_max = Hours(1);
+  }
   core_.leaves().faults().fails = some(0.05);
   core_.leaves().faults().hangs = some(0.02);
   // Of each operation, of which a pod's directories take a dozen.
