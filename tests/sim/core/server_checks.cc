@@ -105,6 +105,7 @@ void ServerChecks::OnServerChange(const ServerChange& change) {
   if (change.after != nullptr && IsGated(*change.after)) NoteGate(*change.after);
   if (change.who != ServerChange::Who::kAgent) return;
   if (change.after != nullptr && IsGated(*change.after)) CheckGate(*change.after);
+  if (change.before == nullptr) CheckMirror(*change.after);
   if (change.before != nullptr && change.after != nullptr)
     CheckForeign(*change.before, *change.after);
   if (change.before != nullptr && change.after != nullptr && IsSameLife(*change.after)) {
@@ -202,6 +203,20 @@ void ServerChecks::CheckForeign(const Pod& before, const Pod& after) {
   };
   if (text(before.metadata().labels()) != text(after.metadata().labels())) {
     Problem(after, "the agent changed its labels");
+  }
+}
+
+// The agent makes nothing but mirrors, of each static pod one, under its name.
+void ServerChecks::CheckMirror(const Pod& made) {
+  const std::string mirrored = MirrorOf(made);
+  const auto of = core_.pods().find(PodUid(mirrored));
+  if (of == core_.pods().end() || !of->second.is_static) {
+    return Problem(made, "made, and no mirror of a static pod");
+  }
+  for (const auto& [name, pod] : core_.api().pods()) {
+    if (pod != nullptr && pod.get() != &made && MirrorOf(*pod) == mirrored) {
+      Problem(made, "beside " + name.name + ", which is a mirror of the same pod");
+    }
   }
 }
 

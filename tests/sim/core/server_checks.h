@@ -44,6 +44,7 @@ class ServerChecks final : public CoreWatcher {
   void CheckReadiness(const kube::core::Pod& before, const kube::core::Pod& after);
   void NoteGate(const kube::core::Pod& pod);
   void CheckGate(const kube::core::Pod& pod);
+  void CheckMirror(const kube::core::Pod& made);
   void CheckDeletion(const kube::core::Pod& before);
   std::string NotShown(const kube::core::Pod& pod, const PodUid& runs_as);
   std::string NotMirrored();
