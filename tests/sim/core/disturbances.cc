@@ -122,6 +122,8 @@ void Disturbances::DrawFaults() {
   disk.delay_max = Below(plan_, 50);
   disk.error = some(0.02);
   disk.hang = some(0.005);
+  SeededRandom more(core_.run().seed * 86028121 + 19);
+  disk.garble = Some(more, 1);
   fakes::FakeApiFaults& api = core_.api().server().faults();
   api.delay_max = Milliseconds(1 + static_cast<int64_t>(plan_.Below(300)));
   api.lost_request = some(0.1);
@@ -619,13 +621,20 @@ bool Disturbances::KillAgent(Random& random) {
 
 bool Disturbances::FillDisk(Random& random) {
   core_.CoverAll(SimEvent::kDiskFull);
-  core_.Note("the disk is full");
+  core_.Note("the disk takes no more");
   ++full_;
-  core_.leaves().disk().faults().full = true;
-  core_.world().Later(Below(random, 20'000), [this] {
+  Disk& disk = core_.leaves().disk();
+  const Duration length = Below(random, 20'000);
+  const uint64_t how = random.Below(3);
+  if (how == 0) disk.faults().full = true;
+  if (how == 1) disk.faults().bytes_max = disk.UsedBytes() + random.Below(4096);
+  if (how == 2) disk.faults().read_only = true;
+  core_.world().Later(length, [this] {
     if (--full_ > 0) return;
     core_.Note("the disk has room");
-    core_.leaves().disk().faults().full = false;
+    DiskFaults& faults = core_.leaves().disk().faults();
+    faults.full = faults.read_only = false;
+    faults.bytes_max = UINT64_MAX;
   });
   return true;
 }

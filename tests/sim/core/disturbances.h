@@ -87,7 +87,7 @@ class Disturbances final : public CoreWatcher {
     uint32_t left;                  // so many times
   };
   std::vector<Ambush> ambushes_;
-  uint32_t full_ = 0;                    // the disk, for so many reasons
+  uint32_t full_ = 0;                    // the disk, or read-only, for so many reasons
   std::map<PodUid, TimePoint> calm_at_;  // of a quiet run
   bool crowded_ = false;
   bool troubled_ = true;
