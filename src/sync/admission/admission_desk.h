@@ -170,6 +170,7 @@ class AdmissionDesk final : public JournalUser {
     reactor::TimerId timer = {};
     bool journalled = false;  // its record was taken by the journal
     bool adopted = false, claimed = false, confirmed = false;
+    bool left = false;  // its source has dropped it
   };
   // Of static pods: who has the name, and who waits for it, in order.
   struct StaticName {
@@ -192,6 +193,7 @@ class AdmissionDesk final : public JournalUser {
   void Preempt(Entry& entry, const std::vector<AdmissionFailure>& failures);
   void Settled(const PodUid& pod);
   void VictimGone(const PodUid& victim);
+  void GiveBackRoom(const Entry& preemptor);
   void Reject(Entry& entry, Rejection rejection);
   void Admit(Entry& entry);
   void Record(Entry& entry);

@@ -160,6 +160,14 @@ void AdmissionDesk::Preempt(Entry& entry, const std::vector<AdmissionFailure>& f
       });
 }
 
+// It is wanted no more, and those that were to go for it still run: nobody else begins beside them.
+void AdmissionDesk::GiveBackRoom(const Entry& preemptor) {
+  for (const PodUid& victim : preemptor.victims) {
+    const auto found = entries_.find(victim);
+    if (found != entries_.end() && !found->second.left) bookings_.MarkStaying(victim);
+  }
+}
+
 void AdmissionDesk::VictimGone(const PodUid& victim) {
   std::vector<Entry*> ready;
   for (const PodUid& uid : preempting_) {
