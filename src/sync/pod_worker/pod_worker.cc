@@ -163,12 +163,12 @@ void PodWorker::Reject(const Rejection& rejection) {
   EndRecorded();  // with the rejection
 }
 
-// Decided before this worker began, or on its way to it by another road.
+// Decided before this worker began, or on its way to it by another road; then the journal may not
+// have it yet, and is asked.
 void PodWorker::AdoptEnd(const EndRecord& record) {
   if (state_.ending) return;
   state_.ending = record.ending;
   end_adopted_ = true;
-  EndRecorded();
   ShrinkGraceNow(record.grace_seconds);
 }
 
