@@ -17,6 +17,8 @@ using kube::core::PodStatus;
 
 // A read that was lost, its repetition, a status that is held, and a patch in vain.
 constexpr Duration kOnItsWay = Seconds(40);
+// The same of what others wrote, while the server cannot be reached again and again.
+constexpr Duration kHeardOfWithin = Minutes(2);
 
 const PodCondition* FindCondition(const PodStatus& status, std::string_view type) {
   for (const PodCondition& condition : status.conditions()) {
@@ -230,7 +232,7 @@ void ServerChecks::NoteGate(const Pod& pod) {
 // What others say takes its time to come here; but then it counts, in every life of the agent.
 void ServerChecks::CheckGate(const Pod& pod) {
   const Gate& gate = gates_[pod.metadata().uid()];
-  if (IsReady(pod) && !gate.is_open && core_.Now() > gate.since + kOnItsWay) {
+  if (IsReady(pod) && !gate.is_open && core_.Now() > gate.since + kHeardOfWithin) {
     Problem(pod, "ready, and its gate is closed");
   }
 }
@@ -246,7 +248,7 @@ void ServerChecks::CheckReadiness(const Pod& before, const Pod& after) {
   if (EndsByItself(pod.kind) || RestartsByItself(pod.kind)) return;
   if (IsGated(after)) {
     const Gate& gate = gates_[uid.value()];
-    if (!gate.is_open || core_.Now() <= gate.since + kOnItsWay) return;
+    if (!gate.is_open || core_.Now() <= gate.since + kHeardOfWithin) return;
   }
   Problem(after, "not ready any more, for no reason");
 }
