@@ -13,11 +13,19 @@ over_budget() { [ "$2" -gt $((2 * layer_budget[$1])) ]; }
 
 report_layer() { layer_report+=("$(printf '%-24s %-10s %s' "$1" "$2" "$3")"); }
 
+# Where the seeds of the simulations begin (tests/sim/seeds.h): elsewhere with each commit, so that every run of the
+# tests looks at new ones, and the same for all that look at one commit. DENSELET_SIM_FROM in the environment goes before.
+sim_from() {
+  local commit
+  commit=$(git rev-parse HEAD 2>/dev/null) || commit=0000001
+  echo "${DENSELET_SIM_FROM:-$((16#${commit:0:7}))}"
+}
+
 # ctest_run PRESET CTEST_ARGS...: runs, shows, and adds to the totals. Fails when a test failed.
 ctest_run() {
   local preset=$1 log=build/ctest.log status=0
   shift
-  ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$(jobs)" "$@" 2>&1 | tee "$log" || status=$?
+  DENSELET_SIM_FROM=$(sim_from) ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$(jobs)" "$@" 2>&1 | tee "$log" || status=$?
   local summary failed total
   summary=$(grep -E 'tests passed, [0-9]+ tests failed out of [0-9]+' "$log" | tail -1 || true)
   failed=$(sed -E 's/.*passed, ([0-9]+) tests failed.*/\1/' <<<"$summary")
@@ -56,6 +64,7 @@ finish_report() {
   say "Layers"
   local line
   for line in "${layer_report[@]}"; do note "$line"; done
+  [ "$tests_failed" = 0 ] || note "simulated seeds began at $(sim_from): DENSELET_SIM_FROM=$(sim_from) ./dev test sim has the same again"
   [ "$total" -gt 0 ] && percent=$((100 * tests_passed / total))
   printf '\n%d%% tests passed, %d tests failed out of %d\n' "$percent" "$tests_failed" "$total"
   [ "$tests_failed" = 0 ] && [ "$total" -gt 0 ]

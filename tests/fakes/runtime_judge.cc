@@ -12,6 +12,7 @@ void RuntimeModel::Sent(const SentRequest& request) {
       request.request == RuntimeRequest::kCreateContainer) {
     JudgeCreate(request);
   }
+  if (request.request == RuntimeRequest::kStartContainer) JudgeStart(request);
   if (request.request == RuntimeRequest::kStopContainer) JudgeStop(request);
   if (request.request == RuntimeRequest::kRemoveContainer) JudgeRemove(request);
   if (request.request == RuntimeRequest::kStopSandbox) {
@@ -78,6 +79,16 @@ void RuntimeModel::JudgeCreate(const SentRequest& request) {
     return entry.second.pod.uid == request.pod && !entry.second.stop_sent;
   });
   if (stopped && !ready) Violation(what + ": in a sandbox that the agent itself has stopped");
+}
+
+// Nothing is to begin where all has been told to end.
+void RuntimeModel::JudgeStart(const SentRequest& request) {
+  const Container* const container = FindContainer(request);
+  if (container == nullptr) return;
+  const auto sandbox = sandboxes_.find(container->observed.sandbox);
+  if (sandbox == sandboxes_.end() || !sandbox->second.stop_sent) return;
+  Violation("StartContainer " + request.pod.value() + " " + request.name +
+            ": in a sandbox that the agent itself has stopped");
 }
 
 // The end that the first grace promised may come sooner, never later; two seconds are granted

@@ -170,6 +170,7 @@ class RuntimeModel {
   void PlanEnd(const ContainerId& id, Duration after, int32_t exit_code, std::string reason);
   void CheckRunning(const PodUid& pod, const std::string& name);
   void JudgeCreate(const SentRequest& request);
+  void JudgeStart(const SentRequest& request);
   void JudgeStop(const SentRequest& request);
   void JudgeRemove(const SentRequest& request);
   void JudgeReady(const Sandbox& made);

@@ -114,6 +114,7 @@ Status Disk::ReplaceFile(const std::string& path, std::string content, uint32_t 
   if (const int error = CheckParent(name); error != 0) {
     return Error::FromErrno(error, "open directory").With("replace", path);
   }
+  if (faults_.read_only) return Error::FromErrno(EROFS, "open").With("replace", path);
   if (content.size() > FreeBytes()) return Error::FromErrno(ENOSPC, "write").With("replace", path);
   const InodeRef old = Find(name).inode;
   if (old != nullptr && old->kind == Kind::kDirectory) {
@@ -169,14 +170,20 @@ Result<Disk::InodeRef> Disk::Open(const std::string& path, reactor::OpenMode mod
   return inode;
 }
 
-uint64_t Disk::FreeBytes() const {
+uint64_t Disk::UsedBytes() const {
   uint64_t used = 0;
   for (const auto& [path, inode] : names_) used += inode->content.size();
-  return faults_.bytes_max - std::min(used, faults_.bytes_max);
+  return used;
+}
+
+uint64_t Disk::FreeBytes() const {
+  if (faults_.bytes_max == UINT64_MAX) return UINT64_MAX;
+  return faults_.bytes_max - std::min(UsedBytes(), faults_.bytes_max);
 }
 
 Status Disk::Append(const InodeRef& inode, std::string_view data, const std::string& path,
                     WallTime now) {
+  if (faults_.read_only) return Failed(EROFS, "append to", path);
   const size_t taken = static_cast<size_t>(std::min<uint64_t>(data.size(), FreeBytes()));
   if (taken == 0 && !data.empty()) return Failed(ENOSPC, "append to", path);
   inode->content += data.substr(0, taken);
@@ -238,6 +245,9 @@ Status Disk::Rename(const std::string& from, const std::string& to) {
     return Error::FromErrno(error, Quoted(Quoted("rename", from) + " to", to));
   }
   if (old_name == new_name) return Ok();
+  if (faults_.read_only) {
+    return Error::FromErrno(EROFS, Quoted(Quoted("rename", from) + " to", to));
+  }
   if (names_[old_name]->kind == Kind::kDirectory) {
     EraseAll(synced_names_, new_name);  // what was in an empty directory that is replaced
     MoveAll(synced_names_, old_name, new_name);
@@ -252,11 +262,10 @@ Status Disk::MakeDirectories(const std::string& path, uint32_t mode) {
   for (size_t end = name.find('/', 1);; end = name.find('/', end + 1)) {
     const std::string part = name.substr(0, end);
     const InodeRef there = Find(part).inode;
+    if (there == nullptr && faults_.read_only) return Failed(EROFS, "make directory", path);
     if (there == nullptr && faults_.full) return Failed(ENOSPC, "make directory", path);
     if (there == nullptr) {
       names_[part] = std::make_shared<Inode>(Inode{Kind::kDirectory, mode, {}, {}, {}});
-      synced_names_[part] =
-          names_[part];  // losing directories teaches nothing that losing files does not
     } else if (there->kind != Kind::kDirectory) {
       return Failed(EEXIST, "make directory", path);
     }
@@ -269,6 +278,7 @@ Status Disk::Unlink(const std::string& path) {
   const auto [inode, error] = Find(name);
   if (inode == nullptr) return Failed(error, "unlink", path);
   if (inode->kind == Kind::kDirectory) return Failed(EISDIR, "unlink", path);
+  if (faults_.read_only) return Failed(EROFS, "unlink", path);
   names_.erase(name);
   return Ok();
 }
@@ -278,6 +288,7 @@ Status Disk::Symlink(const std::string& target, const std::string& path, WallTim
   if (target.empty()) return Failed(ENOENT, "link", path);
   if (const int error = CheckParent(name); error != 0) return Failed(error, "link", path);
   if (Find(name).inode != nullptr) return Failed(EEXIST, "link", path);
+  if (faults_.read_only) return Failed(EROFS, "link", path);
   if (faults_.full) return Failed(ENOSPC, "link", path);
   names_[name] = std::make_shared<Inode>(Inode{Kind::kSymlink, 0777, target, target, now});
   return Ok();
@@ -297,6 +308,7 @@ Status Disk::RemoveDirectory(const std::string& path) {
   if (inode->kind != Kind::kDirectory) return Failed(ENOTDIR, "remove directory", path);
   if (name == "/") return Failed(EBUSY, "remove directory", path);
   if (!IsEmpty(name)) return Failed(ENOTEMPTY, "remove directory", path);
+  if (faults_.read_only) return Failed(EROFS, "remove directory", path);
   names_.erase(name);
   EraseAll(synced_names_, name);  // with what was removed from it before: names need a directory
   return Ok();
@@ -338,7 +350,11 @@ Result<std::vector<reactor::DirectoryEntry>> Disk::List(const std::string& path,
 void Disk::Garble(std::string& content, size_t from, Random& random) const {
   if (faults_.garble <= 0 || random.Unit() >= faults_.garble) return;
   const bool zeros = random.Below(2) == 0;
-  for (size_t at = from + random.Below(content.size() - from); at < content.size(); ++at) {
+  const size_t begin = from + random.Below(content.size() - from);
+  const bool to_the_end = random.Below(2) == 0;
+  const size_t end =
+      to_the_end ? content.size() : begin + 1 + random.Below(content.size() - begin);
+  for (size_t at = begin; at < end; ++at) {
     content[at] = zeros ? '\0' : static_cast<char>(random.Below(256));
   }
 }
@@ -351,7 +367,10 @@ void Disk::Crash(Random& random) {
   Names after;
   for (const std::string& path : paths) {
     const Names& source = random.Below(2) == 0 ? names_ : synced_names_;
-    if (const auto found = source.find(path); found != source.end()) after[path] = found->second;
+    const auto found = source.find(path);
+    // In the order of paths: what a lost directory had is lost with it.
+    const bool has_place = path == "/" || after.contains(ParentOf(path));
+    if (found != source.end() && has_place) after[path] = found->second;
   }
   for (const auto& [path, inode] : after) {
     if (inode->content == inode->synced) continue;

@@ -1,5 +1,6 @@
 // A simulated disk that can lose power: what was synced survives, of the rest the seed decides, and
-// appended data may be torn.
+// appended data may be torn. Names are synced apart from what they name, also those of directories:
+// with one that is lost goes all that is in it.
 //
 // Answers as the kernel does, with the operations and paths in its errors that reactor/file_calls
 // has. Paths are absolute; "." and ".." are not understood. Links are as safe as the names
@@ -22,10 +23,10 @@ namespace denselet::sim {
 struct DiskFaults {
   Duration delay_max = Milliseconds(5);  // of every operation
   double error = 0;  // chance that a write, rename or sync fails with an I/O error
-  // Of what a crash leaves of unsynced data, the end may be zeros or noise instead.
+  // Of what a crash leaves of unsynced data, the end or a part of it may be zeros or noise instead.
   double garble = 0;
   uint64_t bytes_max = UINT64_MAX;  // of all files; what is beyond is written in part
-  bool read_only = false;
+  bool read_only = false;     // nothing can be changed
   double hang = 0;    // chance that one does not end before its context does
   bool full = false;  // nothing can be made or grow
 };
@@ -49,6 +50,8 @@ class Disk {
   Disk();
 
   DiskFaults& faults() { return faults_; }
+  // Of all files.
+  uint64_t UsedBytes() const;
 
   Result<std::string> ReadFile(const std::string& path, size_t bytes_max) const;
   Status ReplaceFile(const std::string& path, std::string content, uint32_t mode,

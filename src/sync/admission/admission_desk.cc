@@ -99,6 +99,7 @@ void AdmissionDesk::Claim(const PodUid& pod) {
 
 void AdmissionDesk::Leave(const PodUid& pod) {
   bookings_.MarkGoing(pod);
+  if (const auto found = entries_.find(pod); found != entries_.end()) found->second.left = true;
   doubtful_.erase(pod);
   JudgeThoseThatWait();
 }
@@ -114,7 +115,7 @@ void AdmissionDesk::Release(const PodUid& pod) {
   if (found == entries_.end()) return;
   Entry entry = std::move(found->second);
   entries_.erase(found);
-  preempting_.erase(pod);
+  if (preempting_.erase(pod) != 0) GiveBackRoom(entry);
   waiting_.erase(entry.generation);
   doubtful_.erase(pod);
   ports_.loop.Disarm(entry.timer);

@@ -147,6 +147,7 @@ class AdmissionDesk final : public JournalUser {
     bool forget_records = false;  // what the journal tells of admissions is not kept
     bool tell_early = false;      // a decision is told before it is durable
     bool decide_again = false;    // after a restart
+    bool preempt_early = false;   // a critical pod is told before those that make room have gone
   };
   Faults& faults_for_tests() { return faults_; }
 
@@ -169,6 +170,7 @@ class AdmissionDesk final : public JournalUser {
     reactor::TimerId timer = {};
     bool journalled = false;  // its record was taken by the journal
     bool adopted = false, claimed = false, confirmed = false;
+    bool left = false;  // its source has dropped it
   };
   // Of static pods: who has the name, and who waits for it, in order.
   struct StaticName {
@@ -191,6 +193,7 @@ class AdmissionDesk final : public JournalUser {
   void Preempt(Entry& entry, const std::vector<AdmissionFailure>& failures);
   void Settled(const PodUid& pod);
   void VictimGone(const PodUid& victim);
+  void GiveBackRoom(const Entry& preemptor);
   void Reject(Entry& entry, Rejection rejection);
   void Admit(Entry& entry);
   void Record(Entry& entry);

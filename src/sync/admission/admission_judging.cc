@@ -143,6 +143,11 @@ void AdmissionDesk::Preempt(Entry& entry, const std::vector<AdmissionFailure>& f
       if (*self != nullptr) (*self)->VictimGone(victim);
     });
   }
+  if (faults_.preempt_early) {
+    entry.victims.clear();
+    preempting_.erase(pod.uid);
+    return Record(entry);
+  }
   entry.timer = ports_.loop.Arm(
       After(ports_.loop.Now(), wait), [this, uid = pod.uid, generation = entry.generation] {
         Entry* const waiting = Find(uid, generation);
@@ -153,6 +158,14 @@ void AdmissionDesk::Preempt(Entry& entry, const std::vector<AdmissionFailure>& f
         preempting_.erase(uid);
         Record(*waiting);
       });
+}
+
+// It is wanted no more, and those that were to go for it still run: nobody else begins beside them.
+void AdmissionDesk::GiveBackRoom(const Entry& preemptor) {
+  for (const PodUid& victim : preemptor.victims) {
+    const auto found = entries_.find(victim);
+    if (found != entries_.end() && !found->second.left) bookings_.MarkStaying(victim);
+  }
 }
 
 void AdmissionDesk::VictimGone(const PodUid& victim) {

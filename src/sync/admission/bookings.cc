@@ -61,6 +61,13 @@ void Bookings::MarkGoing(const PodUid& pod) {
   Count(*found->second.needs, -1);
 }
 
+void Bookings::MarkStaying(const PodUid& pod) {
+  const auto found = booked_.find(pod);
+  if (found == booked_.end() || !found->second.going) return;
+  found->second.going = false;
+  Count(*found->second.needs, 1);
+}
+
 bool Bookings::IsGoing(const PodUid& pod) const {
   const auto found = booked_.find(pod);
   return found != booked_.end() && found->second.going;

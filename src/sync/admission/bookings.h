@@ -27,6 +27,8 @@ class Bookings {
   // It makes room for a critical one, or its source has dropped it: its resources count no more,
   // its ports until it is gone.
   void MarkGoing(const PodUid& pod);
+  // It makes room for nobody any more: until it is gone, what it has is its own.
+  void MarkStaying(const PodUid& pod);
 
   bool Has(const PodUid& pod) const { return booked_.contains(pod); }
   // Without those that are going.

@@ -165,6 +165,8 @@ void AdmissionGate::Ask(const PodUid& pod, Entry& entry) {
     Ends(pod, false);
     return Forward(pod, entry);
   }
+  // What the journal has of it may have been another's since: its source may have dropped it.
+  if (IsOver(pod, entry.wish->pod) && desk_.IsDecided(pod)) desk_.Release(pod);
   entry.adopts = adoptable_.contains(pod);
   const Status asked = desk_.Ask(
       entry.wish->pod, QuestionAbout(pod, entry.wish->pod),
@@ -176,9 +178,13 @@ void AdmissionGate::Ask(const PodUid& pod, Entry& entry) {
 
 // A pod of the API server that has ended has its end still to be told, and must not be rejected
 // for it.
+bool AdmissionGate::IsOver(const PodUid& pod, const kube::PodRef& wish) const {
+  return wish->hot().IsStatic() && dead_.contains(pod);
+}
+
 AdmissionQuestion AdmissionGate::QuestionAbout(const PodUid& pod, const kube::PodRef& wish) const {
-  const bool over = wish->hot().IsStatic() && dead_.contains(pod);
-  return adoptable_.contains(pod) && !over ? AdmissionQuestion::kAdopt : AdmissionQuestion::kDecide;
+  return adoptable_.contains(pod) && !IsOver(pod, wish) ? AdmissionQuestion::kAdopt
+                                                        : AdmissionQuestion::kDecide;
 }
 
 void AdmissionGate::OnDecided(const PodUid& pod, const Result<AdmissionDecision>& decision) {

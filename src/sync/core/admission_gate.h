@@ -103,6 +103,7 @@ class AdmissionGate final : public PodShards {
     std::optional<PodWish> wish = {};
   };
 
+  bool IsOver(const PodUid& pod, const kube::PodRef& wish) const;
   bool IsLeftAlone(const PodUid& pod, uint32_t shard) const;
   bool BeginAnew(const PodUid& pod);
   bool IsComing(const PodUid& pod) const;

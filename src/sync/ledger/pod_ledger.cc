@@ -95,7 +95,7 @@ void PodLedger::Begin(Call& call, TimePoint now) {
 // Sandboxes of one pod follow each other: none is run while another is being run.
 Status PodLedger::BeginRunSandbox(uint32_t attempt, TimePoint now) {
   for (const SandboxEntry& entry : view_.sandboxes) {
-    ENSURE(!entry.run.in_flight() || faults_.repeat_creates, "a sandbox is being run already");
+    ENSURE(!entry.run.in_flight(), "a sandbox is being run already");
     ENSURE(entry.attempt != attempt || !entry.run.done() || faults_.forget_done,
            "this attempt's sandbox was run already");
   }
@@ -110,8 +110,7 @@ Status PodLedger::BeginCreate(const std::string& name, uint32_t attempt, const S
                               uint64_t hash, TimePoint now) {
   for (const ContainerEntry& entry : view_.containers) {
     if (entry.name != name) continue;
-    ENSURE(!entry.create.in_flight() || faults_.repeat_creates,
-           "a container of this name is being created already");
+    ENSURE(!entry.create.in_flight(), "a container of this name is being created already");
     ENSURE(entry.attempt != attempt || !entry.create.done() || faults_.forget_done,
            "this attempt was created already");
   }

@@ -44,7 +44,6 @@ std::string_view CallKindName(CallKind kind);
 struct LedgerFaults {
   bool forget_done = false;        // a successful reply is not kept (5)
   bool unknown_is_failed = false;  // an unknown outcome is taken for "nothing happened" (7)
-  bool repeat_creates = false;     // a create is repeated although one is unresolved (7)
 };
 
 struct RetryPolicy {

@@ -163,12 +163,12 @@ void PodWorker::Reject(const Rejection& rejection) {
   EndRecorded();  // with the rejection
 }
 
-// Decided before this worker began, or on its way to it by another road.
+// Decided before this worker began, or on its way to it by another road; then the journal may not
+// have it yet, and is asked.
 void PodWorker::AdoptEnd(const EndRecord& record) {
   if (state_.ending) return;
   state_.ending = record.ending;
   end_adopted_ = true;
-  EndRecorded();
   ShrinkGraceNow(record.grace_seconds);
 }
 
@@ -301,6 +301,7 @@ bool PodWorker::HasSeen(const PodHint& hint) const {
 }
 
 bool PodWorker::TakeHint(const PodHint& hint, TimePoint now) {
+  was_hinted_ = true;
   if (HasSeen(hint)) return true;
   // While the pod starts, what is announced is mostly what we do; a look follows anyway.
   const bool starts = state_.phase == Phase::kSyncing && !timeline_.over && !ops_.empty();
@@ -399,6 +400,7 @@ void PodWorker::Step(TimePoint now) {
       seen.phase = Phase::kSyncing;
       seen.ending.reset();
     }
+    if (faults_.hurry_on_hints && was_hinted_) seen.kill_began = now - Hours(1);
     const Decision decision = Decide({.plan = plan_,
                                       .state = seen,
                                       .observation = Observe(),

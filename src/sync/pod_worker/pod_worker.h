@@ -184,6 +184,7 @@ class PodWorker {
     bool ignore_volumes = false;   // containers start before their volumes
     bool remove_early = false;     // what the status needs goes before it was acknowledged (14)
     bool stop_unrecorded = false;  // the journal is not waited for before containers are stopped
+    bool hurry_on_hints = false;   // who was ever told of by an event has no grace left (12)
   };
   Faults& faults_for_tests() { return faults_; }
 
@@ -320,6 +321,7 @@ class PodWorker {
   uint32_t release_failures_ = 0;
   uint32_t logs_failures_ = 0;
   std::optional<PodHint> held_;  // what waits for the end of what is under way
+  bool was_hinted_ = false;      // ever; for a fault only
   Epoch held_hint_ = 0;          // when the newest of it came
   TimePoint held_until_ = {};
 

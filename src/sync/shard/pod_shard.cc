@@ -346,7 +346,7 @@ PodWorker* PodShard::Answered(OpToken token) {
   if (found == workers_.end()) return nullptr;
   PodWorker* worker = found->second.worker.get();
   const bool mine = worker->generation() == op->generation && !op->abandoned;
-  if (!mine && !faults_.forget_no_answers) return nullptr;
+  if (!mine) return nullptr;
   worker->OpEnded(token);
   return worker;
 }

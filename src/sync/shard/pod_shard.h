@@ -149,8 +149,7 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   struct Faults {
     PodWorker::Faults worker = {};
     LedgerFaults ledger = {};
-    bool orphans_at_once = false;    // sources are not waited for
-    bool forget_no_answers = false;  // late answers reach a worker that did not ask
+    bool orphans_at_once = false;  // sources are not waited for
   };
   Faults& faults_for_tests() { return faults_; }
 

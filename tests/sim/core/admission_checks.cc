@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "kube/api/types.h"
+#include "sync/admission/admission_desk.h"
+#include "sync/admission/preemption.h"
 #include "sync/pod_worker/worker_pauses.h"
 
 namespace denselet::sim {
@@ -55,6 +57,34 @@ void AdmissionChecks::CheckRejection(const SimPod& pod, const sync::Rejection& r
 void AdmissionChecks::OnPodChanged(const sync::PodWorker& worker) {
   if (worker.state().phase == sync::Phase::kSyncing) return;
   ends_since_.emplace(worker.pod().uid, core_.Now());
+  if (worker.state().ending && worker.state().ending->status_reason == sync::kPreempting) {
+    NotePreemption(worker);
+  }
+}
+
+// Only who has what another needs makes room, and never a critical one.
+void AdmissionChecks::NotePreemption(const sync::PodWorker& worker) {
+  const PodUid& uid = worker.pod().uid;
+  preempted_at_.emplace(uid, core_.Now());
+  core_.Touch(uid);
+  const auto found = core_.pods().find(uid);
+  if (found == core_.pods().end()) return;
+  const SimPod& pod = found->second;
+  if (pod.is_static) core_.Problem(uid.value() + ": preempted, and critical");
+  if (!pod.contested || pod.milli_cpus == 0) {
+    core_.Problem(uid.value() + ": preempted for nothing");
+  }
+}
+
+// A critical pod goes ahead when who makes room for it has not gone in time. From when it is asked
+// to go it has a little longer, for that is heard later.
+bool AdmissionChecks::WasWaitedFor(const SimPod& victim) const {
+  const auto found = preempted_at_.find(victim.uid);
+  if (found == preempted_at_.end()) return false;
+  const Duration wait = std::max<Duration>(sync::AdmissionOptions{}.preemption_wait_min,
+                                           Milliseconds(victim.grace_seconds * 1500));
+  constexpr Duration kOnItsWay = Seconds(2);
+  return core_.Now() >= found->second + wait - kOnItsWay;
 }
 
 void AdmissionChecks::OnRequest(const fakes::SentRequest& request) {
@@ -104,7 +134,7 @@ bool AdmissionChecks::Runs(const PodUid& pod) {
 
 // What runs beside it leaves room for it. The processors of one that its source had dropped are
 // free while it still stops, for whoever binds pods counts it no more; its ports and its name are
-// not.
+// not. Of one that makes room for a critical pod they are free when it was waited for long enough.
 void AdmissionChecks::CheckRoom(SimPod& pod, const std::string& what) {
   if (pod.wished && !Runs(pod.uid)) pod.dropped = false;
   int64_t milli_cpus = pod.contested ? pod.milli_cpus : 0;
@@ -115,7 +145,7 @@ void AdmissionChecks::CheckRoom(SimPod& pod, const std::string& what) {
     if (!Runs(uid)) continue;
     if (same_name) core_.Problem(what + ": while " + uid.value() + " of the same name runs");
     if (pod.contested && other.contested) {
-      if (!other.dropped) milli_cpus += other.milli_cpus;
+      if (!other.dropped && !WasWaitedFor(other)) milli_cpus += other.milli_cpus;
       if (pod.host_port != 0 && pod.host_port == other.host_port) {
         core_.Problem(what + ": its port is that of " + uid.value());
       }

@@ -25,6 +25,8 @@ class AdmissionChecks final : public CoreWatcher {
 
  private:
   bool Runs(const PodUid& pod);
+  void NotePreemption(const sync::PodWorker& worker);
+  bool WasWaitedFor(const SimPod& victim) const;
   void CheckDecision(const SimPod& pod, const std::string& what);
   void CheckStop(const SimPod& pod, const std::string& what);
   void CheckRoom(SimPod& pod, const std::string& what);
@@ -37,6 +39,7 @@ class AdmissionChecks final : public CoreWatcher {
   std::set<PodUid> rejected_;
   std::set<PodUid> ended_;  // for good: the journal has it, and something of it was stopped
   std::map<PodUid, TimePoint> ends_since_;  // of the present agent
+  std::map<PodUid, TimePoint> preempted_at_;
   uint64_t server_changes_ = 0;
   std::map<PodUid, uint64_t> came_, went_;  // with which change of the API server
 };

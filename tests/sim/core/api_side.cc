@@ -19,8 +19,7 @@ Pod& PodOf(fakes::AnyObject& object) { return dynamic_cast<Pod&>(object.message(
 
 constexpr const char* kForeign[] = {"example.com/Checked", "example.com/Billed"};
 
-void WriteCondition(Pod& pod, Random& random) {
-  const std::string type = kForeign[random.Below(2)];
+void WriteCondition(Pod& pod, const std::string& type, Random& random) {
   kube::core::PodCondition* place = nullptr;
   for (kube::core::PodCondition& condition : *pod.mutable_status()->mutable_conditions()) {
     if (condition.type() == type) place = &condition;
@@ -77,6 +76,7 @@ void ApiSide::Apply(const SimPod& pod) {
     if (exists) Delete(name, pod.uid.value(), 0);
     return;
   }
+  if (there != nullptr && !exists) return;  // the name is another's
   Pod wanted = pod.Object();
   if (!exists) {
     wanted.mutable_metadata()->set_generation(1);
@@ -108,6 +108,7 @@ std::string ApiSide::Meddle(Random& random) {
 
 std::string ApiSide::MeddleWith(const ObjectRef& name, const Pod& pod, Random& random) {
   const bool is_mirror = pod.metadata().annotations().contains("kubernetes.io/config.mirror");
+  const bool is_gated = pod.spec().readinessgates_size() > 0;
   const uint64_t what = random.Below(4);
   if (is_mirror && what < 2) {
     Delete(name, pod.metadata().uid(), what == 0 ? 0 : 30);
@@ -117,7 +118,8 @@ std::string ApiSide::MeddleWith(const ObjectRef& name, const Pod& pod, Random& r
     if (what == 3) {
       (*object.meta().mutable_labels())["stranger"] = std::to_string(++told_);
     } else {
-      WriteCondition(PodOf(object), random);
+      WriteCondition(PodOf(object), is_gated && what < 2 ? kSimGate : kForeign[random.Below(2)],
+                     random);
     }
   });
   return "a stranger writes to " + name.name;

@@ -42,7 +42,8 @@ class ApiSide {
   const Pods& pods() const { return pods_; }
   const kube::core::Pod* Find(const std::string& name) const;
 
-  // The author's wish: made, changed, to be deleted, or gone at once.
+  // The author's wish: made, changed, to be deleted, or gone at once. Nothing comes of it while
+  // another pod has the name.
   void Apply(const SimPod& pod);
   // Somebody writes a condition or a label, or deletes a mirror. What is told of it, or nothing.
   std::string Meddle(Random& random);

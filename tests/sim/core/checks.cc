@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kube/api/types.h"
+
 namespace denselet::sim {
 namespace {
 
@@ -57,8 +59,10 @@ void Checks::OnRequest(const SentRequest& request) {
   core_.Note(what);
   if (core_.agent() == nullptr) return core_.Problem(what + ": of an agent that is no more");
   if (Starts(request.request)) CheckStart(request, what);
+  asked_at_[request.pod] = core_.Now();
   const auto pod = core_.pods().find(request.pod);
   if (pod == core_.pods().end()) return;
+  CheckSandbox(request, pod->second, what);
   CheckReason(request, pod->second, what);
   if (Removes(request.request)) CheckRemoval(request, pod->second, what);
   if (request.request == RuntimeRequest::kRemoveContainer) CheckKept(request, pod->second, what);
@@ -89,6 +93,55 @@ void Checks::CheckReason(const SentRequest& request, const SimPod& pod, const st
       return c.name == request.name && c.started.has_value();
     });
     if (ran) core_.Problem(what + ": restarted for no reason");
+  }
+}
+
+// The same of its sandbox, in which all would end: another one is run only in the place of one that
+// is of no use.
+void Checks::CheckSandbox(const SentRequest& request, const SimPod& pod, const std::string& what) {
+  const bool runs = request.request == RuntimeRequest::kRunSandbox && request.attempt > 0;
+  const bool stops = request.request == RuntimeRequest::kStopSandbox;
+  if (!runs && !stops) return;
+  if (core_.Touched(pod.uid) || EndsByItself(pod.kind) || RestartsByItself(pod.kind)) return;
+  const sync::ObservedPod there = core_.model().Read(pod.uid);
+  for (const sync::ObservedSandbox& sandbox : there.sandboxes) {
+    if (stops && sandbox.attempt != request.attempt) continue;
+    const bool is_used = std::ranges::any_of(there.containers, [&sandbox](const auto& container) {
+      return container.sandbox == sandbox.id && container.state == ContainerState::kRunning;
+    });
+    if (is_used) core_.Problem(what + ": for no reason");
+  }
+}
+
+// Whatever happened to it before is done with: the next agent finds it as it is to be, and nothing
+// of it is under way, also not what an agent before this one asked for.
+bool Checks::IsAtRest(const SimPod& pod) {
+  constexpr Duration kNothingComesAfter = Seconds(75);
+  if (!core_.IsForgotten(pod.uid, kNothingComesAfter)) return false;
+  if (const auto asked = asked_at_.find(pod.uid);
+      asked != asked_at_.end() && core_.Now() <= asked->second + kNothingComesAfter) {
+    return false;
+  }
+  if (!pod.wished || pod.deleting || pod.evicted || pod.contested) return false;
+  if (EndsByItself(pod.kind) || RestartsByItself(pod.kind)) return false;
+  const sync::PodWorker* const worker = core_.Worker(pod.uid);
+  if (worker == nullptr || worker->state().phase != Phase::kSyncing || worker->state().ending) {
+    return false;
+  }
+  if (worker->waits().what != sync::WaitFor::kChange) return false;
+  const sync::ObservedPod there = core_.model().Read(pod.uid);
+  const bool has_address = std::ranges::any_of(there.sandboxes, [](const auto& sandbox) {
+    return sandbox.state == sync::SandboxState::kReady &&
+           (!sandbox.ips.empty() || sandbox.network == sync::NetworkMode::kNode);
+  });
+  return has_address && NotRunning(pod, there).empty();
+}
+
+void Checks::OnAgentDies() {
+  for (const auto& [uid, pod] : core_.pods()) {
+    if (!IsAtRest(pod)) continue;
+    core_.Note(uid.value() + " is at rest");
+    core_.Untouch(uid);
   }
 }
 
@@ -139,10 +192,22 @@ void Checks::CheckTurn() {
     }
     if (shard.reader().reading() > options.reader.reads_max) core_.Problem("too many reads");
   }
-  CheckPleg(agent->pleg());
-  CheckLists(*agent);
+  if (!core_.run().effects_only) {
+    CheckPleg(agent->pleg());
+    CheckLists(*agent);
+  }
   CheckGhosts(*agent);
-  if (agent->dispatcher().unsent() > core_.pods().size()) core_.Problem("too many wishes wait");
+  CheckQueues(*agent);
+}
+
+void Checks::CheckQueues(CoreAgent& agent) {
+  const size_t pods = core_.pods().size();
+  if (agent.dispatcher().unsent() > pods) core_.Problem("too many wishes wait");
+  if (agent.core().gate_for_tests().waiting() > pods) core_.Problem("too many wait at the gate");
+  if (agent.core().admission_for_tests().size() > pods) core_.Problem("the desk has too many");
+  for (uint32_t i = 0; i < agent.shards(); ++i) {
+    if (agent.core().statuses(i)->waiting() > pods) core_.Problem("too many statuses wait");
+  }
 }
 
 // What a list found and no event had announced makes the next list come sooner.
@@ -245,6 +310,7 @@ std::string Checks::NotConverged(const PodUid& uid, const SimPod& pod) {
   const sync::ObservedPod there = core_.model().Read(uid);
   const sync::PodWorker* worker = core_.Worker(uid);
   if (!pod.wished) {
+    if (pod.coming && !pod.removed && !pod.deleting) return "the one before it is still there";
     if (!there.empty()) return "nobody wishes it";
     if (worker != nullptr) return "its worker is still there";
     if (core_.leaves().HasData(uid)) return "its data is still there";
@@ -299,6 +365,21 @@ std::map<std::string, std::string> Checks::EndState() {
       names += " " + container.name + " of " + container.image;
     }
     state[uid.value()] = names;
+  }
+  return state;
+}
+
+std::map<std::string, std::string> Checks::UntouchedState() {
+  std::map<std::string, std::string> state;
+  for (const auto& [uid, pod] : core_.pods()) {
+    if (pod.kind == SimPodKind::kLooper || pod.contested || !pod.wished) continue;
+    if (core_.Touched(uid)) continue;
+    const kube::core::Pod* const shown = core_.api().Find(pod.name);
+    const auto ready = std::ranges::count_if(core_.model().Read(uid).sandboxes, [](const auto& s) {
+      return s.state == sync::SandboxState::kReady;
+    });
+    state[uid.value()] = " " + (shown == nullptr ? "not shown" : shown->status().phase()) +
+                         " with " + std::to_string(ready) + " sandboxes";
   }
   return state;
 }

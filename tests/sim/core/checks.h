@@ -20,11 +20,14 @@ class Checks final : public CoreWatcher {
   std::string NotConverged();
   // Of every pod the containers that run, as far as that is decided by the story.
   std::map<std::string, std::string> EndState();
+  // Of pods to which nothing happened: their phase at the API server, and their sandboxes.
+  std::map<std::string, std::string> UntouchedState();
 
   // CoreWatcher
   void OnRequest(const fakes::SentRequest& request) override;
   void OnPodChanged(const sync::PodWorker& worker) override;
   void OnPodGone(const PodUid& pod) override;
+  void OnAgentDies() override;
   void OnAgentStarts() override {
     lives_.clear();
     gone_.clear();
@@ -44,6 +47,9 @@ class Checks final : public CoreWatcher {
 
   void CheckStart(const fakes::SentRequest& request, const std::string& what);
   void CheckReason(const fakes::SentRequest& request, const SimPod& pod, const std::string& what);
+  void CheckSandbox(const fakes::SentRequest& request, const SimPod& pod, const std::string& what);
+  bool IsAtRest(const SimPod& pod);
+  void CheckQueues(CoreAgent& agent);
   void CheckRemoval(const fakes::SentRequest& request, const SimPod& pod, const std::string& what);
   void CheckKept(const fakes::SentRequest& request, const SimPod& pod, const std::string& what);
   std::string NotConverged(const PodUid& uid, const SimPod& pod);
@@ -56,6 +62,7 @@ class Checks final : public CoreWatcher {
 
   CoreWorld& core_;
   std::map<PodUid, Life> lives_;
+  std::map<PodUid, TimePoint> asked_at_;  // when something about it was last asked for
   struct Gone {
     sync::Epoch epoch;
     TimePoint at;

@@ -97,6 +97,11 @@ Lines DifferentEnds(const CoreResult& evented, const CoreResult& relisted) {
     different.push_back(uid + " runs" + both.first + " in the end, and without events" +
                         both.second);
   }
+  for (const auto& [uid, state] : evented.untouched) {
+    const auto other = relisted.untouched.find(uid);
+    if (other == relisted.untouched.end() || other->second == state) continue;
+    different.push_back(uid + " is" + state + " in the end, and without events" + other->second);
+  }
   return different;
 }
 

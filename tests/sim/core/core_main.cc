@@ -1,12 +1,16 @@
 // ./dev sim: the whole core, seed by seed, on as many processes as asked for. Prints how many seeds
-// a second; a seed that fails says why, and how to see it again. Exit status 1 when one failed, or
+// a second; a seed that fails, or that its process dies of, says why, and how to see it again. Exit status 1 when one failed, or
 // when --coverage found something that is legal and was never reached.
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,6 +55,8 @@ bool ParseFlag(const std::string& word, Arguments& arguments) {
     arguments.run.use_events = false;
   } else if (word == "--quiet") {
     arguments.run.quiet = true;
+  } else if (word == "--effects-only") {
+    arguments.run.effects_only = true;
   } else {
     return false;
   }
@@ -91,95 +97,125 @@ std::string Again(const CoreRun& run, bool both) {
   if (both) command += " --both";
   if (!both && !run.use_events) command += " --relist-only";
   if (run.quiet) command += " --quiet";
+  if (run.effects_only) command += " --effects-only";
   if (run.mutation != nullptr) command += " --mutation " + std::string(run.mutation->name);
   return command + " --trace";
 }
 
-// Every `jobs`-th seed from the `job`-th on.
-int RunSome(const Arguments& arguments, uint64_t job, Coverage& coverage) {
-  int status = 0;
-  for (uint64_t i = job; i < arguments.seeds; i += arguments.jobs) {
-    CoreRun run = arguments.run;
-    run.seed = arguments.first_seed + i;
+// What a job has done, in memory that outlives its process.
+class JobState {
+ public:
+  explicit JobState(std::span<uint64_t> words) : words_(words) {}
+  static size_t Words() { return kFields + Coverage().counts().size(); }
+
+  // The place in the row of seeds of the one that runs.
+  uint64_t& at() { return words_[0]; }
+  uint64_t& done() { return words_[1]; }
+  uint64_t& failed() { return words_[2]; }
+  uint64_t& finished() { return words_[3]; }
+  std::span<uint64_t> reached() { return words_.subspan(kFields); }
+
+ private:
+  static constexpr size_t kFields = 4;
+  std::span<uint64_t> words_;
+};
+
+CoreRun RunOf(const Arguments& arguments, uint64_t at) {
+  CoreRun run = arguments.run;
+  run.seed = arguments.first_seed + at;
+  return run;
+}
+
+void TellLine(const CoreRun& run, const CoreResult& result) {
+  std::printf("core seed %" PRIu64 " hash %016" PRIx64 " events %" PRIu64 " virtual %s pods %" PRIu64
+              " wishes %" PRIu64 " kills %" PRIu64 "\n",
+              run.seed, result.trace_hash, result.trace_lines,
+              denselet::FormatDuration(result.virtual_time).c_str(), result.pods, result.wishes,
+              result.kills);
+}
+
+// Every `jobs`-th seed from where it is on.
+void RunSome(const Arguments& arguments, JobState job) {
+  for (; job.at() < arguments.seeds; job.at() += arguments.jobs) {
+    const CoreRun run = RunOf(arguments, job.at());
     const CoreResult result =
         arguments.both ? denselet::sim::RunBothWays(run) : denselet::sim::RunCoreScenario(run);
-    if (arguments.lines) {
-      std::printf("core seed %" PRIu64 " hash %016" PRIx64 " events %" PRIu64
-                  " virtual %s pods %" PRIu64 " wishes %" PRIu64 " kills %" PRIu64 "\n",
-                  run.seed, result.trace_hash, result.trace_lines,
-                  denselet::FormatDuration(result.virtual_time).c_str(), result.pods, result.wishes,
-                  result.kills);
+    if (arguments.lines) TellLine(run, result);
+    for (size_t i = 0; i < job.reached().size(); ++i) {
+      job.reached()[i] += result.coverage.counts()[i];
     }
-    coverage.Add(result.coverage);
     for (const std::string& problem : result.problems) {
       std::printf("core seed %" PRIu64 " FAILED: %s (again with: %s)\n", run.seed, problem.c_str(),
                   Again(run, arguments.both).c_str());
-      status = 1;
     }
     std::fflush(stdout);
-    if (status != 0 && arguments.until_first) break;
+    ++job.done();
+    if (result.problems.empty()) continue;
+    ++job.failed();
+    if (arguments.until_first) break;
   }
-  return status;
+  job.finished() = 1;
 }
 
-bool WriteAll(int fd, const Coverage& coverage) {
-  const auto& counts = coverage.counts();
-  const char* at = reinterpret_cast<const char*>(counts.data());
-  size_t left = counts.size() * sizeof counts[0];
-  while (left > 0) {
-    const ssize_t written = write(fd, at, left);
-    if (written <= 0) return false;
-    at += written;
-    left -= static_cast<size_t>(written);
-  }
-  return true;
+// The process of a job died of a seed: of a CHECK, of a sanitizer, of a signal.
+void TellDeath(const Arguments& arguments, JobState job, int how) {
+  const CoreRun run = RunOf(arguments, job.at());
+  const std::string of = WIFSIGNALED(how) ? "of signal " + std::to_string(WTERMSIG(how))
+                                          : "with status " + std::to_string(WEXITSTATUS(how));
+  std::printf("core seed %" PRIu64 " FAILED: its process died %s (again with: %s)\n", run.seed,
+              of.c_str(), Again(run, arguments.both).c_str());
+  std::fflush(stdout);
+  ++job.failed();
 }
 
-bool ReadAll(int fd, Coverage& coverage) {
-  auto& counts = coverage.counts();
-  char* at = reinterpret_cast<char*>(counts.data());
-  size_t left = counts.size() * sizeof counts[0];
-  while (left > 0) {
-    const ssize_t got = read(fd, at, left);
-    if (got <= 0) return false;
-    at += got;
-    left -= static_cast<size_t>(got);
-  }
-  return true;
+std::optional<pid_t> BeginProcess(const Arguments& arguments, JobState job) {
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child < 0) return std::nullopt;
+  if (child != 0) return child;
+  RunSome(arguments, job);
+  std::_Exit(0);
 }
 
-struct Child {
-  pid_t pid;
-  int results;
-};
-
-// One process a job; what each has reached comes back through a pipe.
-int RunInProcesses(const Arguments& arguments, Coverage& coverage) {
-  std::vector<Child> children;
-  for (uint64_t job = 0; job < arguments.jobs; ++job) {
-    int ends[2];
-    if (pipe(ends) != 0) return 2;
-    const pid_t child = fork();
-    if (child < 0) return 2;
-    if (child == 0) {
-      Coverage mine;
-      const int status = RunSome(arguments, job, mine);
-      std::_Exit(WriteAll(ends[1], mine) ? status : 2);
-    }
-    close(ends[1]);
-    children.push_back({child, ends[0]});
+// One process a job; of one that dies another takes over what is left. False: there cannot be any.
+bool RunInProcesses(const Arguments& arguments, std::vector<JobState>& jobs) {
+  std::map<pid_t, JobState*> running;
+  const auto begin = [&](JobState& job) {
+    const std::optional<pid_t> child = BeginProcess(arguments, job);
+    if (child) running[*child] = &job;
+    return child.has_value();
+  };
+  for (JobState& job : jobs) {
+    if (!begin(job)) return false;
   }
-  int status = 0;
-  for (const Child& child : children) {
-    Coverage theirs;
-    if (ReadAll(child.results, theirs)) coverage.Add(theirs);
-    close(child.results);
+  while (!running.empty()) {
     int how = 0;
-    if (waitpid(child.pid, &how, 0) != child.pid || !WIFEXITED(how) || WEXITSTATUS(how) != 0) {
-      status = 1;
-    }
+    const pid_t child = waitpid(-1, &how, 0);
+    const auto found = running.find(child);
+    if (found == running.end()) return false;
+    JobState& job = *found->second;
+    running.erase(found);
+    if (job.finished() != 0) continue;
+    TellDeath(arguments, job, how);
+    if (arguments.until_first) continue;
+    job.at() += arguments.jobs;
+    if (!begin(job)) return false;
   }
-  return status;
+  return true;
+}
+
+std::vector<JobState> MakeJobs(uint64_t count) {
+  const size_t words = JobState::Words();
+  const size_t bytes = count * words * sizeof(uint64_t);
+  void* const memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return {};
+  std::vector<JobState> jobs;
+  for (uint64_t i = 0; i < count; ++i) {
+    jobs.emplace_back(std::span(static_cast<uint64_t*>(memory) + i * words, words));
+    jobs.back().at() = i;
+  }
+  return jobs;
 }
 
 int TellCoverage(const Coverage& coverage) {
@@ -201,18 +237,31 @@ int main(int argc, char** argv) {
     std::fprintf(stderr,
                  "usage: %s [--seeds N] [--from SEED] [--seed SEED] [--jobs N] [--trace] [--lines] "
                  "[--coverage] [--both] [--until-first] [--relist-only] [--quiet] "
-                 "[--mutation NAME] [--verbosity N]\n",
+                 "[--effects-only] [--mutation NAME] [--verbosity N]\n",
                  argv[0]);
     return 2;
   }
+  std::vector<JobState> jobs = MakeJobs(arguments.jobs);
+  if (jobs.empty()) return 2;
   const denselet::reactor::RealClock clock;
   const denselet::TimePoint began = clock.Now();
-  Coverage coverage;
-  int status =
-      arguments.jobs == 1 ? RunSome(arguments, 0, coverage) : RunInProcesses(arguments, coverage);
+  // A single one runs here, where a debugger finds it.
+  if (arguments.seeds == 1) {
+    RunSome(arguments, jobs.front());
+  } else if (!RunInProcesses(arguments, jobs)) {
+    return 2;
+  }
   const double seconds = std::chrono::duration<double>(clock.Now() - began).count();
+  Coverage coverage;
+  uint64_t done = 0, failed = 0;
+  for (JobState& job : jobs) {
+    done += job.done();
+    failed += job.failed();
+    for (size_t i = 0; i < job.reached().size(); ++i) coverage.counts()[i] += job.reached()[i];
+  }
+  int status = failed == 0 ? 0 : 1;
   if (arguments.coverage && TellCoverage(coverage) != 0) status = 1;
-  std::printf("core: %" PRIu64 " seeds in %.1f s, %.1f seeds/s\n", arguments.seeds, seconds,
-              static_cast<double>(arguments.seeds) / seconds);
+  std::printf("core: %" PRIu64 " of %" PRIu64 " seeds in %.1f s, %.1f seeds/s\n", done,
+              arguments.seeds, seconds, static_cast<double>(done) / seconds);
   return status;
 }

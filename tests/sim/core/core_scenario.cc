@@ -50,6 +50,7 @@ class Scenario {
       core_.Problem("the sources had only " + std::to_string(result.wishes) + " wishes");
     }
     result.end_state = checks_.EndState();
+    result.untouched = checks_.UntouchedState();
     for (const auto& [uid, lines] : core_.model().history()) result.history[uid.value()] = lines;
     for (const auto& [uid, pod] : core_.pods()) {
       if (pod.grace_seconds == 0) result.without_grace.insert(uid.value());

@@ -25,6 +25,8 @@ struct CoreRun {
   bool use_events = true;
   // Nothing fails, and what happens to a pod is so far apart that it comes to rest in between.
   bool quiet = false;
+  // Without the checks that ask the agent itself what it has seen: what is left sees effects.
+  bool effects_only = false;
   const Mutation* mutation = nullptr;
 };
 
@@ -41,6 +43,8 @@ struct CoreResult {
   // For comparing runs: of every pod what there is in the end, what was done about it, and how each
   // of its lives ended.
   std::map<std::string, std::string> end_state = {};
+  // The same of pods to which nothing happened: what the API server shows, too.
+  std::map<std::string, std::string> untouched = {};
   std::map<std::string, std::vector<std::string>> history = {};
   std::map<std::string, std::vector<std::string>> endings = {};
   std::set<std::string> without_grace = {};  // pods whose containers may all be stopped at once

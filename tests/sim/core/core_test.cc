@@ -4,7 +4,9 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "tests/sim/core/core_scenario.h"
 #include "tests/sim/seeds.h"
@@ -23,20 +25,28 @@ bool IsSlowBuild() { return __asan_init != nullptr || __tsan_init != nullptr; }
 
 // Several tests, so that they run side by side: each takes every kParts-th seed.
 constexpr size_t kParts = 8;
-std::vector<uint64_t> PartOf(const std::vector<uint64_t>& seeds, size_t part) {
-  std::vector<uint64_t> mine;
+template <class Seed>
+std::vector<Seed> PartOf(const std::vector<Seed>& seeds, size_t part) {
+  std::vector<Seed> mine;
   for (size_t i = part; i < seeds.size(); i += kParts) mine.push_back(seeds[i]);
   return mine;
 }
 
-std::vector<uint64_t> RecordedSeeds() {
+// As the file says how each was found.
+std::vector<CoreRun> RecordedRuns() {
   std::ifstream file(tests::SourcePath("tests/sim/core/seeds.txt"));
-  std::vector<uint64_t> seeds;
+  std::vector<CoreRun> runs;
   std::string line;
   while (std::getline(file, line)) {
-    if (!line.empty() && line[0] != '#') seeds.push_back(std::strtoull(line.c_str(), nullptr, 10));
+    if (line.empty() || line[0] == '#') continue;
+    std::istringstream words(line);
+    CoreRun run;
+    std::string how;
+    words >> run.seed >> how;
+    run.quiet = how == "--quiet";
+    runs.push_back(run);
   }
-  return seeds;
+  return runs;
 }
 
 class CoreSeeds : public testing::TestWithParam<size_t> {};
@@ -56,8 +66,8 @@ TEST_P(CoreSeeds, StaysSafeAndConvergesAndEndsTheSameWithoutEvents) {
 }
 
 TEST_P(CoreSeeds, RecordedOnesStayClean) {
-  for (const uint64_t seed : PartOf(RecordedSeeds(), GetParam())) {
-    EXPECT_EQ(RunBothWays({.seed = seed}).problems, Problems()) << "seed " << seed;
+  for (const CoreRun& run : PartOf(RecordedRuns(), GetParam())) {
+    EXPECT_EQ(RunBothWays(run).problems, Problems()) << "seed " << run.seed;
   }
 }
 
@@ -87,6 +97,14 @@ TEST(Core, WithoutEventsItDoesTheSameInTheSameOrder) {
   }
 }
 
+// What decides otherwise for events is seen where both ways are compared.
+Problems ProblemsOf(const Mutation& mutation, uint64_t seed) {
+  if (mutation.invariant == 12) {
+    return RunBothWays({.seed = seed, .quiet = true, .mutation = &mutation}).problems;
+  }
+  return RunCoreScenario({.seed = seed, .mutation = &mutation}).problems;
+}
+
 class CoreMutation : public testing::TestWithParam<size_t> {};
 
 TEST_P(CoreMutation, IsNoticed) {
@@ -94,8 +112,7 @@ TEST_P(CoreMutation, IsNoticed) {
   const uint64_t seeds_max = IsSlowBuild() ? 2 : 2000;
   const Mutation& mutation = Mutations()[GetParam()];
   for (uint64_t seed = 1; seed <= seeds_max; ++seed) {
-    const CoreRun run{.seed = seed, .mutation = &mutation};
-    if (!RunCoreScenario(run).problems.empty()) {
+    if (!ProblemsOf(mutation, seed).empty()) {
       RecordProperty("seed", std::to_string(seed));
       return;
     }
@@ -109,6 +126,32 @@ INSTANTIATE_TEST_SUITE_P(Each, CoreMutation, testing::Range(size_t{0}, Mutations
                            std::erase(name, '-');
                            return name;
                          });
+
+// Each run is clean for itself; only the order of what was done tells.
+TEST(CoreMutations, WhatEventsHurryIsSeenByTheComparison) {
+  if (IsSlowBuild()) return;
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    const Problems problems = ProblemsOf(*FindMutation("hurry-on-hints"), seed);
+    if (problems.empty()) continue;
+    EXPECT_NE(problems.front().find("was treated otherwise without events"), std::string::npos)
+        << problems.front();
+    return;
+  }
+  FAIL();
+}
+
+// Not only the agent's own word tells that what was lost is not looked for.
+TEST(CoreMutations, WhatIsLostAndNotLookedForStaysUndone) {
+  if (IsSlowBuild()) return;
+  for (const char* name : {"ignore-lost-hints", "trust-before-list"}) {
+    bool seen = false;
+    for (uint64_t seed = 1; seed <= 2000 && !seen; ++seed) {
+      const CoreRun run{.seed = seed, .effects_only = true, .mutation = FindMutation(name)};
+      seen = !RunCoreScenario(run).problems.empty();
+    }
+    EXPECT_TRUE(seen) << name;
+  }
+}
 
 TEST(CoreMutations, EveryInvariantHasOne) {
   for (int invariant = 1; invariant <= 14; ++invariant) {

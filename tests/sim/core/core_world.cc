@@ -135,6 +135,7 @@ void CoreWorld::KillAgent(const AgentBreak& away) {
   if (agent_ == nullptr) return;
   CoverAll(SimEvent::kAgentKilled);
   Note("agent killed");
+  for (CoreWatcher* watcher : watchers_) watcher->OnAgentDies();
   ++result_.kills;
   agent_.reset();
   probed_.clear();

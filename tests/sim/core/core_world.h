@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +27,7 @@ class CoreWatcher {
   virtual void OnPodChanged(const sync::PodWorker& worker) = 0;
   virtual void OnPodGone(const PodUid& pod) = 0;
   virtual void OnAgentStarts() = 0;
+  virtual void OnAgentDies() {}  // it is still there
   virtual void OnStatus(const sync::PodStatusUpdate& update) { static_cast<void>(update); }
   virtual void OnStatusForgotten(const PodUid& pod) { static_cast<void>(pod); }
   virtual void OnServerChange(const ServerChange& change) { static_cast<void>(change); }
@@ -66,8 +66,15 @@ class CoreWorld final : private CoreAgentUser {
 
   std::map<PodUid, SimPod>& pods() { return pods_; }
   // There may be a reason to stop its containers or to make new ones.
-  void Touch(const PodUid& pod) { touched_.insert(pod); }
-  bool Touched(const PodUid& pod) const { return touched_.count(pod) != 0; }
+  void Touch(const PodUid& pod) { touched_[pod] = Now(); }
+  bool Touched(const PodUid& pod) const { return touched_.contains(pod); }
+  // Nothing was done to it for so long, though something was once.
+  bool IsForgotten(const PodUid& pod, Duration length) {
+    const auto touched = touched_.find(pod);
+    return touched != touched_.end() && Now() > touched->second + length;
+  }
+  // What was done to it has come to rest.
+  void Untouch(const PodUid& pod) { touched_.erase(pod); }
 
   void StartAgent(const AgentBreak& after);
   void KillAgent(const AgentBreak& away);
@@ -143,7 +150,7 @@ class CoreWorld final : private CoreAgentUser {
   std::map<PodUid, SimPod> pods_;
   // What was told of files, and of which state of the pod it was made.
   std::map<PodUid, std::pair<SimPod, kube::PodRef>> from_files_;
-  std::set<PodUid> touched_;
+  std::map<PodUid, TimePoint> touched_;  // when last
   struct Probed {
     uint64_t generation = 0;  // of the worker that was told
     uint32_t attempt = 0;

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "kube/api/types.h"
+
 namespace denselet::sim {
 namespace {
 
@@ -33,6 +35,11 @@ std::string VersionName(uint32_t version) { return "image:" + std::to_string(ver
 
 Duration Below(Random& random, uint64_t ms) {
   return Milliseconds(static_cast<int64_t>(random.Below(ms)));
+}
+
+// A chance, in half of the seeds.
+double Some(Random& random, double most) {
+  return random.Below(2) == 0 ? 0 : most * random.Unit();
 }
 
 // How a pod ends must not depend on whether and when it was ambushed.
@@ -84,9 +91,15 @@ void Disturbances::DrawFaults() {
   agent.node.back_off_base = Seconds(2);
   agent.node.back_off_max = Seconds(45);
   agent.images.parallel_max = static_cast<uint32_t>(1 + plan_.Below(3));
-  if (core_.run().quiet) return;
+  if (core_.run().quiet) {
+    // Whatever becomes of events must change no decision; what is lost is seen before all is calm.
+    agent.pleg.cross_check_period_max = Seconds(10);
+    SeededRandom random(core_.run().seed * 32452843 + 13);
+    return DrawEventFaults(random);
+  }
+  crowded_ = SeededRandom(core_.run().seed * 15485863 + 11).Below(8) == 0;
   // Each kind of fault is in half of the seeds.
-  const auto some = [this](double most) { return plan_.Below(2) == 0 ? 0 : most * plan_.Unit(); };
+  const auto some = [this](double most) { return Some(plan_, most); };
   fakes::FakeRuntimeFaults& faults = core_.host().faults();
   faults.delay_max = Milliseconds(1 + static_cast<int64_t>(plan_.Below(300)));
   faults.not_sent = some(0.05);
@@ -96,14 +109,12 @@ void Disturbances::DrawFaults() {
   faults.late = some(0.1);
   faults.hang = some(0.03);
   faults.late_max = Seconds(1 + static_cast<int64_t>(plan_.Below(40)));
-  fakes::FakeEventFaults& events = agent.events;
-  events.delay_max = Below(plan_, 200);
-  events.lost = some(0.2);
-  events.lost_told = some(0.05);
-  events.repeated = some(0.2);
-  events.late = some(0.2);
-  events.broken = some(0.02);
-  events.supported = plan_.Below(10) != 0;
+  DrawEventFaults(plan_);
+  // Nothing but the word that something was lost brings a list then.
+  if (SeededRandom(core_.run().seed * 49979687 + 17).Below(8) == 0) {
+    agent.events.lost = 0;
+    agent.pleg.cross_check_period_max = Hours(1);
+  }
   core_.leaves().faults().fails = some(0.05);
   core_.leaves().faults().hangs = some(0.02);
   // Of each operation, of which a pod's directories take a dozen.
@@ -111,6 +122,8 @@ void Disturbances::DrawFaults() {
   disk.delay_max = Below(plan_, 50);
   disk.error = some(0.02);
   disk.hang = some(0.005);
+  SeededRandom more(core_.run().seed * 86028121 + 19);
+  disk.garble = Some(more, 1);
   fakes::FakeApiFaults& api = core_.api().server().faults();
   api.delay_max = Milliseconds(1 + static_cast<int64_t>(plan_.Below(300)));
   api.lost_request = some(0.1);
@@ -119,6 +132,18 @@ void Disturbances::DrawFaults() {
   api.broken_watch = some(0.05);
   api.repeated_list = 0.3;
   if (plan_.Below(4) != 0) Meddle();
+}
+
+// A run without events has no stream, as the program has none then.
+void Disturbances::DrawEventFaults(Random& random) {
+  fakes::FakeEventFaults& events = core_.agent_options().events;
+  events.delay_max = Below(random, 200);
+  events.lost = Some(random, 0.2);
+  events.lost_told = Some(random, 0.05);
+  events.repeated = Some(random, 0.2);
+  events.late = Some(random, 0.2);
+  events.broken = Some(random, 0.02);
+  events.supported = random.Below(10) != 0 && core_.run().use_events;
 }
 
 // Others use the API server, too.
@@ -209,6 +234,7 @@ void Disturbances::Stir(const SimPod& pod, Duration length) {
 
 void Disturbances::AddPod(Random& random) {
   SimPod pod = DrawPod(random, ++pods_drawn_);
+  if (crowded_) Crowd(pod, random);
   if (core_.run().quiet && ChangesFast(pod.kind)) pod.kind = SimPodKind::kServer;
   // Who gets what depends on the run.
   if (core_.run().quiet) pod.contested = false;
@@ -272,8 +298,9 @@ void Disturbances::MakePeace() {
   core_.leaves().disk().faults() = {};
   core_.api().server().faults() = {};
   core_.api().model().faults() = {};
-  core_.agent_options().events = {};
-  if (core_.agent() != nullptr) core_.agent()->events().faults() = {};
+  const fakes::FakeEventFaults events{.supported = core_.run().use_events};
+  core_.agent_options().events = events;
+  if (core_.agent() != nullptr) core_.agent()->events().faults() = events;
   for (const auto& [uid, pod] : core_.pods()) {
     core_.model().images().insert(VersionName(pod.version));
   }
@@ -344,7 +371,7 @@ bool Disturbances::Do(SimEvent event, SimPod& pod, Random& random) {
     case SimEvent::kWishedAgain:
       return WishAgain(pod, random);
     case SimEvent::kReplaced:
-      return Replace(pod);
+      return Replace(pod, random);
     case SimEvent::kChanged:
       return Change(pod, random);
     case SimEvent::kDebugged:
@@ -382,7 +409,7 @@ bool Disturbances::Do(SimEvent event, SimPod& pod, Random& random) {
 bool Disturbances::Delete(SimPod& pod, Random& random) {
   if (pod.removed) return false;
   if (pod.is_static) return Remove(pod);
-  if (!pod.wished) return true;
+  if (!pod.wished && !pod.coming) return true;
   core_.Cover(SimEvent::kDeleted, pod.uid);
   const int64_t before = pod.deletion_grace.value_or(pod.grace_seconds);
   const int64_t grace = 1 + static_cast<int64_t>(random.Below(30));
@@ -427,21 +454,63 @@ bool Disturbances::WishAgain(SimPod& pod, Random& random) {
   return true;
 }
 
-// Another manifest under the same name; it takes the place in the story.
-bool Disturbances::Replace(SimPod& pod) {
-  if (pod.removed || !pod.is_static) return false;
+bool Disturbances::Replace(SimPod& pod, Random& random) {
+  if (pod.removed || pod.deleting) return false;
+  if (pod.is_static) return ReplaceManifest(pod);
   core_.Cover(SimEvent::kReplaced, pod.uid);
-  SimPod next = pod;
+  const SimPod& next = Succeed(pod);
+  // It waits until the other has gone, for which that has its grace; the API server forgets some at
+  // once, while they still run.
+  Stir(next, Seconds(60));
+  return random.Below(4) == 0 ? Remove(pod) : Delete(pod, random);
+}
+
+// Another manifest under the same name.
+bool Disturbances::ReplaceManifest(SimPod& pod) {
+  core_.Cover(SimEvent::kReplaced, pod.uid);
+  const SimPod& next = Succeed(pod);
   pod.wished = false;
   pod.removed = true;
   core_.Touch(pod.uid);
-  next.uid = PodUid(pod.uid.value() + "r");
-  core_.Note("static " + pod.uid.value() + " is replaced by " + next.uid.value());
-  std::ranges::replace(slots_, pod.uid, next.uid);
-  const SimPod& mine = core_.pods()[next.uid] = next;
-  Stir(mine, Seconds(30));  // it waits until the other has stopped
-  core_.Tell(mine);
+  Stir(next, Seconds(30));  // it waits until the other has stopped
+  core_.Tell(next);
   return true;
+}
+
+// One of the same name takes the place in the story. That of the API server is made when the name
+// is free there, as the author of a set does.
+const SimPod& Disturbances::Succeed(const SimPod& pod) {
+  SimPod next = pod;
+  next.uid = PodUid(pod.uid.value() + "r");
+  if (!pod.is_static) {
+    next.wished = next.debugged = next.dropped = next.evicted = false;
+    next.succeeded.reset();
+    next.eviction_grace.reset();
+    next.coming = true;
+  }
+  core_.Note(pod.uid.value() + " is replaced by " + next.uid.value());
+  std::ranges::replace(slots_, pod.uid, next.uid);
+  return core_.pods()[next.uid] = next;
+}
+
+void Disturbances::OnServerChange(const ServerChange& change) {
+  if (change.after != nullptr) return;
+  // Not from inside the API server.
+  core_.world().Later(Duration::zero(),
+                      [this, name = change.before->metadata().name()] { Come(name); });
+}
+
+// What the story was through with before it could come is left out.
+void Disturbances::Come(const std::string& name) {
+  if (core_.api().Find(name) != nullptr) return;
+  for (auto& [uid, pod] : core_.pods()) {
+    if (!pod.coming || pod.name != name) continue;
+    pod.coming = false;
+    if (pod.removed || pod.deleting) continue;
+    pod.wished = true;
+    core_.Note(uid.value() + " comes as " + name);
+    return core_.Tell(pod);
+  }
 }
 
 bool Disturbances::Change(SimPod& pod, Random& random) {
@@ -552,13 +621,20 @@ bool Disturbances::KillAgent(Random& random) {
 
 bool Disturbances::FillDisk(Random& random) {
   core_.CoverAll(SimEvent::kDiskFull);
-  core_.Note("the disk is full");
+  core_.Note("the disk takes no more");
   ++full_;
-  core_.leaves().disk().faults().full = true;
-  core_.world().Later(Below(random, 20'000), [this] {
+  Disk& disk = core_.leaves().disk();
+  const Duration length = Below(random, 20'000);
+  const uint64_t how = random.Below(3);
+  if (how == 0) disk.faults().full = true;
+  if (how == 1) disk.faults().bytes_max = disk.UsedBytes() + random.Below(4096);
+  if (how == 2) disk.faults().read_only = true;
+  core_.world().Later(length, [this] {
     if (--full_ > 0) return;
     core_.Note("the disk has room");
-    core_.leaves().disk().faults().full = false;
+    DiskFaults& faults = core_.leaves().disk().faults();
+    faults.full = faults.read_only = false;
+    faults.bytes_max = UINT64_MAX;
   });
   return true;
 }

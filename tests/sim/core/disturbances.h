@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tests/sim/core/core_world.h"
@@ -32,9 +33,11 @@ class Disturbances final : public CoreWatcher {
   void OnPodChanged(const sync::PodWorker& worker) override;
   void OnPodGone(const PodUid&) override {}
   void OnAgentStarts() override {}
+  void OnServerChange(const ServerChange& change) override;
 
  private:
   void DrawFaults();
+  void DrawEventFaults(Random& random);
   void Meddle();
   void LayTrap(const SimPlace& place);
   void PlanNext(TimePoint end);
@@ -55,7 +58,10 @@ class Disturbances final : public CoreWatcher {
   bool Delete(SimPod& pod, Random& random);
   bool Remove(SimPod& pod);
   bool WishAgain(SimPod& pod, Random& random);
-  bool Replace(SimPod& pod);
+  bool Replace(SimPod& pod, Random& random);
+  bool ReplaceManifest(SimPod& pod);
+  const SimPod& Succeed(const SimPod& pod);
+  void Come(const std::string& name);
   bool Change(SimPod& pod, Random& random);
   bool Debug(SimPod& pod);
   bool Evict(SimPod& pod, Random& random);
@@ -81,8 +87,9 @@ class Disturbances final : public CoreWatcher {
     uint32_t left;                  // so many times
   };
   std::vector<Ambush> ambushes_;
-  uint32_t full_ = 0;                    // the disk, for so many reasons
+  uint32_t full_ = 0;                    // the disk, or read-only, for so many reasons
   std::map<PodUid, TimePoint> calm_at_;  // of a quiet run
+  bool crowded_ = false;
   bool troubled_ = true;
 };
 

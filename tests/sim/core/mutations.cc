@@ -49,8 +49,11 @@ constexpr Mutation kMutations[] = {
      [](CoreAgent& a) {
        OnShards(a, [](sync::PodShard& s) {
          s.store_for_tests().faults_for_tests().no_tombstones = true;
-         s.faults_for_tests().worker.no_fresh_read = true;
        });
+     }},
+    {"no-fresh-read", 8,
+     [](CoreAgent& a) {
+       OnShards(a, [](sync::PodShard& s) { s.faults_for_tests().worker.no_fresh_read = true; });
      }},
     {"remove-before-acknowledged", 14,
      [](CoreAgent& a) {
@@ -69,6 +72,10 @@ constexpr Mutation kMutations[] = {
      [](CoreAgent& a) { a.pleg().faults_for_tests().ignore_missed = true; }},
     {"never-cross-check", 12,
      [](CoreAgent& a) { a.pleg().faults_for_tests().never_cross_check = true; }},
+    {"hurry-on-hints", 12,
+     [](CoreAgent& a) {
+       OnShards(a, [](sync::PodShard& s) { s.faults_for_tests().worker.hurry_on_hints = true; });
+     }},
     {"sandbox-is-all", 13,
      [](CoreAgent& a) {
        OnShards(a, [](sync::PodShard& s) {
@@ -116,6 +123,8 @@ constexpr Mutation kMutations[] = {
      [](CoreAgent& a) { a.core().admission_for_tests().faults_for_tests().tell_early = true; }},
     {"admit-again", 0,
      [](CoreAgent& a) { a.core().admission_for_tests().faults_for_tests().decide_again = true; }},
+    {"preempt-early", 0,
+     [](CoreAgent& a) { a.core().admission_for_tests().faults_for_tests().preempt_early = true; }},
     {"forget-ends", 0,
      [](CoreAgent& a) {
        a.core().admission_for_tests().ends().faults_for_tests().forget_records = true;

@@ -17,6 +17,8 @@ using kube::core::PodStatus;
 
 // A read that was lost, its repetition, a status that is held, and a patch in vain.
 constexpr Duration kOnItsWay = Seconds(40);
+// The same of what others wrote, while the server cannot be reached again and again.
+constexpr Duration kHeardOfWithin = Minutes(2);
 
 const PodCondition* FindCondition(const PodStatus& status, std::string_view type) {
   for (const PodCondition& condition : status.conditions()) {
@@ -25,10 +27,14 @@ const PodCondition* FindCondition(const PodStatus& status, std::string_view type
   return nullptr;
 }
 
-bool IsReady(const Pod& pod) {
-  const PodCondition* ready = FindCondition(pod.status(), "Ready");
-  return ready != nullptr && ready->status() == "True";
+bool IsTrue(const Pod& pod, std::string_view type) {
+  const PodCondition* condition = FindCondition(pod.status(), type);
+  return condition != nullptr && condition->status() == "True";
 }
+
+bool IsReady(const Pod& pod) { return IsTrue(pod, "Ready"); }
+
+bool IsGated(const Pod& pod) { return pod.spec().readinessgates_size() > 0; }
 
 // Of all kinds.
 std::vector<const ContainerStatus*> ContainersOf(const PodStatus& status) {
@@ -98,7 +104,10 @@ void ServerChecks::OnStatus(const sync::PodStatusUpdate& update) {
 }
 
 void ServerChecks::OnServerChange(const ServerChange& change) {
+  if (change.after != nullptr && IsGated(*change.after)) NoteGate(*change.after);
   if (change.who != ServerChange::Who::kAgent) return;
+  if (change.after != nullptr && IsGated(*change.after)) CheckGate(*change.after);
+  if (change.before == nullptr) CheckMirror(*change.after);
   if (change.before != nullptr && change.after != nullptr)
     CheckForeign(*change.before, *change.after);
   if (change.before != nullptr && change.after != nullptr && IsSameLife(*change.after)) {
@@ -199,6 +208,35 @@ void ServerChecks::CheckForeign(const Pod& before, const Pod& after) {
   }
 }
 
+// The agent makes nothing but mirrors, of each static pod one, under its name.
+void ServerChecks::CheckMirror(const Pod& made) {
+  const std::string mirrored = MirrorOf(made);
+  const auto of = core_.pods().find(PodUid(mirrored));
+  if (of == core_.pods().end() || !of->second.is_static) {
+    return Problem(made, "made, and no mirror of a static pod");
+  }
+  for (const auto& [name, pod] : core_.api().pods()) {
+    if (pod != nullptr && pod.get() != &made && MirrorOf(*pod) == mirrored) {
+      Problem(made, "beside " + name.name + ", which is a mirror of the same pod");
+    }
+  }
+}
+
+void ServerChecks::NoteGate(const Pod& pod) {
+  const bool is_open = IsTrue(pod, kSimGate);
+  const auto [gate, is_new] = gates_.try_emplace(pod.metadata().uid());
+  if (!is_new && gate->second.is_open == is_open) return;
+  gate->second = {.is_open = is_open, .since = core_.Now()};
+}
+
+// What others say takes its time to come here; but then it counts, in every life of the agent.
+void ServerChecks::CheckGate(const Pod& pod) {
+  const Gate& gate = gates_[pod.metadata().uid()];
+  if (IsReady(pod) && !gate.is_open && core_.Now() > gate.since + kHeardOfWithin) {
+    Problem(pod, "ready, and its gate is closed");
+  }
+}
+
 // A pod to which nothing happened stays ready, also across restarts of the agent.
 void ServerChecks::CheckReadiness(const Pod& before, const Pod& after) {
   if (!IsReady(before) || IsReady(after)) return;
@@ -208,6 +246,10 @@ void ServerChecks::CheckReadiness(const Pod& before, const Pod& after) {
   if (found == core_.pods().end() || core_.Touched(uid)) return;
   const SimPod& pod = found->second;
   if (EndsByItself(pod.kind) || RestartsByItself(pod.kind)) return;
+  if (IsGated(after)) {
+    const Gate& gate = gates_[uid.value()];
+    if (!gate.is_open || core_.Now() <= gate.since + kHeardOfWithin) return;
+  }
   Problem(after, "not ready any more, for no reason");
 }
 
@@ -268,7 +310,8 @@ std::string ServerChecks::NotShown(const Pod& pod, const PodUid& runs_as) {
   }
   if (changes) return "";
   if (status.containerstatuses().empty()) all_run = false;
-  if (IsReady(pod) != all_run) return all_run ? "ready, and not shown" : "shown as ready";
+  const bool is_ready = all_run && (!IsGated(pod) || IsTrue(pod, kSimGate));
+  if (IsReady(pod) != is_ready) return is_ready ? "ready, and not shown" : "shown as ready";
   if (all_run && status.phase() != "Running") return "runs, and is shown as " + status.phase();
   return "";
 }

@@ -42,11 +42,19 @@ class ServerChecks final : public CoreWatcher {
   void CheckContainers(const kube::core::Pod& before, const kube::core::Pod& after);
   void CheckForeign(const kube::core::Pod& before, const kube::core::Pod& after);
   void CheckReadiness(const kube::core::Pod& before, const kube::core::Pod& after);
+  void NoteGate(const kube::core::Pod& pod);
+  void CheckGate(const kube::core::Pod& pod);
+  void CheckMirror(const kube::core::Pod& made);
   void CheckDeletion(const kube::core::Pod& before);
   std::string NotShown(const kube::core::Pod& pod, const PodUid& runs_as);
   std::string NotMirrored();
 
   CoreWorld& core_;
+  struct Gate {
+    bool is_open = false;
+    TimePoint since = {};
+  };
+  std::map<std::string, Gate> gates_;  // of those that are gated, by uid
   std::map<PodUid, std::string> last_;  // statuses that were told to be the last
   // A static pod that comes back under its uid may find its mirror still there, and begins anew.
   std::set<PodUid> ended_;                           // nothing was told of its next life yet

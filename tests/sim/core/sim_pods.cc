@@ -113,13 +113,19 @@ SimPod DrawPod(Random& random, uint32_t number) {
   pod.uid = PodUid("u" + std::to_string(number));
   const int64_t graces[] = {0, 1, 5, 30};
   pod.grace_seconds = graces[random.Below(4)];
+  pod.gated = !pod.is_static && number % 4 == 0;
   pod.contested = random.Below(4) == 0;
   const int64_t needs[] = {0, 500, 1000, 2000};
   pod.milli_cpus = needs[random.Below(4)];
-  // Static ones are critical: they would drive others out, and begin beside one that does not go.
+  // Static ones are critical and drive others out: those of a few seeds only (Crowd).
   if (pod.is_static) pod.milli_cpus = 0;
   pod.host_port = random.Below(2) == 0 ? 0 : 8000 + static_cast<int32_t>(random.Below(3));
   return pod;
+}
+
+void Crowd(SimPod& pod, Random& random) {
+  if (random.Below(2) == 0) pod.contested = true;
+  if (pod.is_static) pod.milli_cpus = random.Below(2) == 0 ? 500 : 1000;
 }
 
 ContainerRole RoleOf(std::string_view container) {
@@ -210,6 +216,7 @@ kube::core::Pod SimPod::Object() const {
     common.set_name("debug");
     common.set_image("image:1");
   }
+  if (gated) pod.mutable_spec()->add_readinessgates()->set_conditiontype(kSimGate);
   if (contested) Claim(*this, *pod.mutable_spec()->mutable_containers(0));
   return pod;
 }

@@ -41,6 +41,7 @@ struct SimPod {
   uint32_t version = 1;    // of its image: a new one is another specification
   int64_t grace_seconds = 30;
   bool debugged = false;
+  bool gated = false;  // ready only while somebody else says so, too
   // It needs what not all can have: processors, and perhaps a port of the node. Whether it gets
   // them depends on the run.
   bool contested = false;
@@ -51,6 +52,7 @@ struct SimPod {
   bool wished = false;
   bool removed = false;  // as the story has it, whatever the API server still has to do
   bool away = false;     // removed for a while
+  bool coming = false;   // made when nothing of its name is left at the API server
   bool dropped = false;  // its source had it no more once, and what ran then was not seen ended
   bool deleting = false;
   std::optional<int64_t> deletion_grace = {};
@@ -67,11 +69,17 @@ struct SimPod {
   friend bool operator==(const SimPod&, const SimPod&) = default;
 };
 
+// The condition that those wait for which are gated.
+inline constexpr const char* kSimGate = "example.com/Open";
+
 inline constexpr const char* kSimNode = "n1";
 // Of the node, for those that are contested; the others need none.
 inline constexpr int64_t kSimMilliCpus = 3000;
 
 SimPod DrawPod(Random& random, uint32_t number);
+// More of them are contested, and static ones need processors, too: these are critical, and what
+// runs must make room for them.
+void Crowd(SimPod& pod, Random& random);
 
 // By their names: what starts before the others (init containers and sidecars), what runs side by
 // side, and what somebody looks in with.

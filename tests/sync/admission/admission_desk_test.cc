@@ -197,6 +197,22 @@ TEST_F(AdmissionDeskTest, ACriticalPodIsAdmittedWhenOthersHaveMadeRoom) {
   EXPECT_EQ(desk->bookings().Used("cpu"), 1800);
 }
 
+TEST_F(AdmissionDeskTest, WhatGoesForOneThatIsWantedNoMoreHasItsRoomUntilItHasGone) {
+  ASSERT_TRUE(Ask(SimplePod("a", "1")));
+  ASSERT_TRUE(Ask(SimplePod("b", "1")));
+  Pass();
+  ASSERT_TRUE(Ask(StaticPod("critical", "dns", "800m")));
+  Pass();
+  desk->Release(PodUid("critical"));
+  EXPECT_EQ(desk->bookings().Used("cpu"), 2000);
+  ASSERT_TRUE(Ask(StaticPod("another", "proxy", "800m")));
+  Pass();
+  EXPECT_EQ(StageOf("another"), Stage::kPreempting);
+  desk->Release(PodUid("b"));
+  Pass();
+  EXPECT_EQ(answers["another"], "admitted");
+}
+
 TEST_F(AdmissionDeskTest, ACriticalPodDoesNotWaitForEverForWhatWillNotGo) {
   ASSERT_TRUE(Ask(StaticPod("x", "x", "100m")));
   ASSERT_TRUE(Ask(SimplePod("a", "1900m", "  terminationGracePeriodSeconds: 20\n")));

@@ -95,6 +95,26 @@ TEST_F(AdmissionGateTest, OfWhichOnlyDeadThingsAreLeftAStaticPodIsDecidedAnew) {
   EXPECT_EQ(shards_.Take(), "add a; add c; add d; add b UnexpectedAdmissionError; ");
 }
 
+// The same of one that the journal has: it had left, but had not gone when the agent died.
+TEST_F(AdmissionGateTest, AStaticPodThatHadLeftAndStoppedIsDecidedAnew) {
+  Open();
+  ASSERT_TRUE(Wish(WishKind::kAdd, StaticPod("s", "1500m")));
+  Pass();
+  ASSERT_TRUE(Wish(WishKind::kGone, StaticPod("s", "1500m")));
+  Add("b", "1500m");
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add s; gone s; add b; ");
+  gate_.reset();
+  PowerCut();
+  NewGate();
+  Open({"b", "s"});  // nothing of them runs
+  Add("b", "1500m");
+  ASSERT_TRUE(Wish(WishKind::kAdd, StaticPod("s", "1500m")));
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add b; ");
+  EXPECT_EQ(StageOf("s"), AdmissionDesk::Stage::kPreempting);
+}
+
 TEST_F(AdmissionGateTest, OnlyTheNewestWishIsForwarded) {
   Open();
   plugin.holds = true;
