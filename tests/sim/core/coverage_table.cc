@@ -1,0 +1,219 @@
+#include "tests/sim/core/coverage_table.h"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+
+namespace denselet::sim {
+namespace {
+
+using sync::Phase;
+using sync::WaitFor;
+
+constexpr std::array<std::string_view, kSimEvents> kEventNames{
+    "deleted",    "removed",         "wished again",    "replaced",        "changed",
+    "debugged",   "told again",      "evicted",         "exited",          "sandbox died",
+    "state lost", "liveness failed", "runtime crashed", "machine crashed", "agent killed",
+    "API outage", "node not ready",  "disk full"};
+constexpr std::array<std::string_view, kSimFaults> kFaultNames{
+    "not sent", "down", "refused",     "lost before", "lost after",
+    "late",     "hang", "leaf failed", "leaf hung"};
+
+constexpr std::string_view kDemanded;
+
+bool IsOneOf(WaitFor wait, std::initializer_list<WaitFor> those) {
+  return std::ranges::find(those, wait) != those.end();
+}
+
+// That they are reached is demanded, but not that everything happens in them.
+bool IsFleeting(const SimPlace& place) {
+  const bool late = IsOneOf(place.wait, {WaitFor::kSandboxStop, WaitFor::kSandboxRetry});
+  if (place.phase == Phase::kFinished) return late;
+  return place.phase == Phase::kTerminated &&
+         (late || IsOneOf(place.wait, {WaitFor::kRead, WaitFor::kReadRetry}));
+}
+constexpr std::string_view kFleeting =
+    "only a sandbox whose making was given up and that turns up late brings a pod there, and not "
+    "for long";
+
+bool HasContainers(const SimPlace& place) {
+  return !IsOneOf(place.wait,
+                  {WaitFor::kSandboxRun, WaitFor::kSandboxStop, WaitFor::kSandboxRetry});
+}
+
+bool IsAlive(const SimPlace& place) {
+  return place.phase == Phase::kSyncing || place.phase == Phase::kTerminating;
+}
+
+std::string_view WhyNoContainer(const SimPlace& place) {
+  if (!IsAlive(place)) return "all containers of a pod that has ended have stopped";
+  if (!HasContainers(place)) {
+    return "without its sandbox a pod has no container that runs, but for one nobody knows of yet";
+  }
+  return kDemanded;
+}
+
+std::string_view WhyNoSandbox(const SimPlace& place) {
+  if (!IsAlive(place)) return "the sandboxes of a pod that has ended are stopped";
+  if (place.wait == WaitFor::kSandboxRun) return "while a sandbox is made there is no other one";
+  return kDemanded;
+}
+
+// How much of it asks something of the runtime while it rests there: all of a pod's calls count,
+// not only the one that it waits for.
+enum class Calls : uint8_t { kNone, kSome, kMany };
+
+Calls CallsWhileSyncing(WaitFor wait) {
+  if (IsOneOf(wait, {WaitFor::kPrepare, WaitFor::kVolumes, WaitFor::kPostStart, WaitFor::kPreStop,
+                     WaitFor::kStopTurn, WaitFor::kRemoveRetry, WaitFor::kImage,
+                     WaitFor::kImageRetry})) {
+    return Calls::kNone;
+  }
+  const bool some =
+      IsOneOf(wait, {WaitFor::kReadRetry, WaitFor::kStartupProbe, WaitFor::kStopRetry});
+  return some ? Calls::kSome : Calls::kMany;
+}
+
+Calls CallsIn(const SimPlace& place) {
+  switch (place.phase) {
+    case Phase::kSyncing:
+      return CallsWhileSyncing(place.wait);
+    case Phase::kTerminating:
+      if (IsOneOf(place.wait, {WaitFor::kEndRecord, WaitFor::kPreStop})) return Calls::kNone;
+      return IsOneOf(place.wait, {WaitFor::kReadRetry, WaitFor::kStopTurn}) ? Calls::kSome
+                                                                            : Calls::kMany;
+    case Phase::kTerminated:
+      return place.wait == WaitFor::kRelease ? Calls::kSome : Calls::kNone;
+    case Phase::kFinished:
+      if (place.wait == WaitFor::kRuntime) return Calls::kNone;
+      return IsOneOf(place.wait,
+                     {WaitFor::kReadRetry, WaitFor::kRemoveRetry, WaitFor::kRemovalAllowed})
+                 ? Calls::kSome
+                 : Calls::kMany;
+  }
+  return Calls::kNone;
+}
+
+// A start that is under way when its pod ends is given up.
+bool GivesUpAStart(const SimPlace& place) {
+  return place.phase == Phase::kTerminating &&
+         IsOneOf(place.wait, {WaitFor::kSandboxRun, WaitFor::kCreate, WaitFor::kStart});
+}
+
+std::string_view WhyNoFault(SimFault fault, const SimPlace& place) {
+  if (GivesUpAStart(place)) {
+    if (fault == SimFault::kHang) return kDemanded;
+    return "what is given up is answered at once, whatever else was to become of it";
+  }
+  switch (CallsIn(place)) {
+    case Calls::kNone:
+      return "for a pod that waits for this hardly anything is asked of the runtime";
+    case Calls::kSome:
+      if (fault != SimFault::kHang) return kDemanded;
+      return "a call that hangs is answered at its deadline, and few are waited for there so long";
+    case Calls::kMany:
+      return kDemanded;
+  }
+  return kDemanded;
+}
+
+std::string_view WhyNoLeafFault(SimFault fault, const SimPlace& place) {
+  const WaitFor wait = place.wait;
+  bool works = wait == WaitFor::kRelease || wait == WaitFor::kPreStop;
+  if (place.phase == Phase::kSyncing) {
+    works |= IsOneOf(wait, {WaitFor::kPrepare, WaitFor::kVolumes, WaitFor::kCreate,
+                            WaitFor::kPostStart, WaitFor::kRemove});
+    works |= fault == SimFault::kLeafFailed &&
+             IsOneOf(wait, {WaitFor::kRuntime, WaitFor::kNetwork, WaitFor::kBackOff});
+  }
+  works |= fault == SimFault::kLeafHung && place.phase == Phase::kTerminating &&
+           wait == WaitFor::kCreate;
+  if (works) return kDemanded;
+  return "nothing is made, mounted, hooked or cleaned up for a pod that waits for this";
+}
+
+}  // namespace
+
+std::string_view SimEventName(SimEvent event) { return kEventNames[static_cast<size_t>(event)]; }
+std::string_view SimFaultName(SimFault fault) { return kFaultNames[static_cast<size_t>(fault)]; }
+
+std::vector<SimPlace> SimPlaces() {
+  std::vector<SimPlace> places;
+  for (size_t phase = 0; phase < kSimPhases; ++phase) {
+    for (size_t wait = 0; wait < sync::kWaitForCount; ++wait) {
+      const SimPlace place{static_cast<Phase>(phase), static_cast<WaitFor>(wait)};
+      if (CanWait(place)) places.push_back(place);
+    }
+  }
+  return places;
+}
+
+bool CanWait(const SimPlace& place) {
+  const WaitFor wait = place.wait;
+  switch (place.phase) {
+    case Phase::kSyncing:
+      return !IsOneOf(wait, {WaitFor::kEndRecord, WaitFor::kRelease, WaitFor::kRemovalAllowed});
+    case Phase::kTerminating:
+      return IsOneOf(
+          wait, {WaitFor::kRead, WaitFor::kReadRetry, WaitFor::kRuntime, WaitFor::kSandboxRun,
+                 WaitFor::kSandboxStop, WaitFor::kSandboxRetry, WaitFor::kCreate, WaitFor::kStart,
+                 WaitFor::kPreStop, WaitFor::kStopTurn, WaitFor::kStop, WaitFor::kStopRetry,
+                 WaitFor::kEndRecord});
+    // A sandbox whose making was given up can turn up late; no container can, without one.
+    case Phase::kTerminated:
+      return IsOneOf(wait, {WaitFor::kRead, WaitFor::kReadRetry, WaitFor::kRuntime,
+                            WaitFor::kSandboxStop, WaitFor::kSandboxRetry, WaitFor::kRelease});
+    case Phase::kFinished:
+      return IsOneOf(wait, {WaitFor::kRead, WaitFor::kReadRetry, WaitFor::kRuntime,
+                            WaitFor::kSandboxStop, WaitFor::kSandboxRetry, WaitFor::kRemove,
+                            WaitFor::kRemoveRetry, WaitFor::kRelease, WaitFor::kRemovalAllowed});
+  }
+  return false;
+}
+
+bool CanBeHit(const SimPlace& place) {
+  return CanWait(place) || place == SimPlace{Phase::kFinished, WaitFor::kChange};
+}
+
+std::string_view WhyNotDemanded(SimEvent event, const SimPlace& place) {
+  if (IsFleeting(place)) return kFleeting;
+  switch (event) {
+    case SimEvent::kExited:
+    case SimEvent::kStateLost:
+    case SimEvent::kLivenessFailed:
+      return WhyNoContainer(place);
+    case SimEvent::kSandboxDied:
+      if (place.phase == Phase::kTerminating) return "not drawn";
+      return WhyNoSandbox(place);
+    case SimEvent::kWishedAgain:
+    case SimEvent::kReplaced:
+      if (place.phase == Phase::kSyncing) return kDemanded;
+      return "a manifest that is gone does not change";
+    case SimEvent::kEvicted:
+    case SimEvent::kChanged:
+      if (place.phase == Phase::kSyncing) return kDemanded;
+      return "what is deleted is not evicted or changed in these stories";
+    case SimEvent::kDeleted:
+    case SimEvent::kRemoved:
+    case SimEvent::kDebugged:
+    case SimEvent::kToldAgain:
+    case SimEvent::kRuntimeCrashed:
+    case SimEvent::kMachineCrashed:
+    case SimEvent::kAgentKilled:
+    case SimEvent::kApiOutage:
+    case SimEvent::kNodeNotReady:
+    case SimEvent::kDiskFull:
+      return kDemanded;
+  }
+  return kDemanded;
+}
+
+std::string_view WhyNotDemanded(SimFault fault, const SimPlace& place) {
+  if (IsFleeting(place)) return kFleeting;
+  if (fault == SimFault::kLeafFailed || fault == SimFault::kLeafHung) {
+    return WhyNoLeafFault(fault, place);
+  }
+  return WhyNoFault(fault, place);
+}
+
+}  // namespace denselet::sim
