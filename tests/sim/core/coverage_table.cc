@@ -183,7 +183,6 @@ std::string_view WhyNotDemanded(SimEvent event, const SimPlace& place) {
     case SimEvent::kLivenessFailed:
       return WhyNoContainer(place);
     case SimEvent::kSandboxDied:
-      if (place.phase == Phase::kTerminating) return "not drawn";
       return WhyNoSandbox(place);
     case SimEvent::kWishedAgain:
     case SimEvent::kReplaced:
