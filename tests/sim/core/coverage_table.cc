@@ -59,6 +59,18 @@ std::string_view WhyNoSandbox(const SimPlace& place) {
   return kDemanded;
 }
 
+// A manifest that comes back finds its first life where it is by then.
+std::string_view WhyNotBack(const SimPlace& place) {
+  if (place.phase == Phase::kSyncing) {
+    return "by the time that a manifest comes back the agent knows that it went";
+  }
+  if (place.wait == WaitFor::kEndRecord) return "a static pod is not evicted, and has no deadline";
+  if (place.phase != Phase::kTerminating) {
+    return "what is left to be done of a static pod that has ended is done at once";
+  }
+  return kDemanded;
+}
+
 // How much of it asks something of the runtime while it rests there: all of a pod's calls count,
 // not only the one that it waits for.
 enum class Calls : uint8_t { kNone, kSome, kMany };
@@ -185,9 +197,10 @@ std::string_view WhyNotDemanded(SimEvent event, const SimPlace& place) {
     case SimEvent::kSandboxDied:
       return WhyNoSandbox(place);
     case SimEvent::kWishedAgain:
+      return WhyNotBack(place);
     case SimEvent::kReplaced:
       if (place.phase == Phase::kSyncing) return kDemanded;
-      return "a manifest that is gone does not change";
+      return "a manifest that is gone does not change, unless it came back while its pod ends";
     case SimEvent::kEvicted:
     case SimEvent::kChanged:
       if (place.phase == Phase::kSyncing) return kDemanded;

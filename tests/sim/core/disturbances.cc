@@ -407,23 +407,28 @@ bool Disturbances::Remove(SimPod& pod) {
 }
 
 bool Disturbances::WishAgain(SimPod& pod, Random& random) {
+  // Of a doomed one it does not matter when.
+  if (pod.away && pod.doomed) return ComeBack(pod);
   if (pod.removed || !pod.is_static) return false;
   pod.removed = pod.away = true;
-  core_.Cover(SimEvent::kWishedAgain, pod.uid);
+  core_.Cover(SimEvent::kRemoved, pod.uid);
   pod.wished = false;
   core_.Touch(pod.uid);
   core_.Note("remove for a while " + pod.uid.value());
   core_.Tell(pod);
   const Duration away = Below(random, 8000);
   Stir(pod, away);
-  core_.world().Later(away, [this, uid = pod.uid] {
-    SimPod& again = core_.pods()[uid];
-    if (!troubled_ && again.doomed) return;
-    again.removed = again.away = false;
-    again.wished = true;
-    core_.Note("wish again " + uid.value());
-    core_.Tell(again);
-  });
+  core_.world().Later(away, [this, uid = pod.uid] { ComeBack(core_.pods()[uid]); });
+  return true;
+}
+
+bool Disturbances::ComeBack(SimPod& pod) {
+  if (!pod.away || (!troubled_ && pod.doomed)) return false;
+  core_.Cover(SimEvent::kWishedAgain, pod.uid);
+  pod.removed = pod.away = false;
+  pod.wished = true;
+  core_.Note("wish again " + pod.uid.value());
+  core_.Tell(pod);
   return true;
 }
 

@@ -55,6 +55,7 @@ class Disturbances final : public CoreWatcher {
   bool Delete(SimPod& pod, Random& random);
   bool Remove(SimPod& pod);
   bool WishAgain(SimPod& pod, Random& random);
+  bool ComeBack(SimPod& pod);
   bool Replace(SimPod& pod);
   bool Change(SimPod& pod, Random& random);
   bool Debug(SimPod& pod);
