@@ -203,8 +203,6 @@ std::string_view WhyNotDemanded(SimEvent event, const SimPlace& place) {
       return "a manifest that is gone does not change, unless it came back while its pod ends";
     case SimEvent::kEvicted:
     case SimEvent::kChanged:
-      if (place.phase == Phase::kSyncing) return kDemanded;
-      return "what is deleted is not evicted or changed in these stories";
     case SimEvent::kDeleted:
     case SimEvent::kRemoved:
     case SimEvent::kDebugged:

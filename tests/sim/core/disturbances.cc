@@ -388,6 +388,7 @@ bool Disturbances::Delete(SimPod& pod, Random& random) {
   const int64_t grace = 1 + static_cast<int64_t>(random.Below(30));
   pod.deletion_grace = pod.deleting ? std::min(before, grace) : grace;
   pod.deleting = true;
+  deleted_at_.try_emplace(pod.uid, core_.Now());
   core_.Touch(pod.uid);
   core_.Note("delete " + pod.uid.value() + " grace " + std::to_string(*pod.deletion_grace));
   core_.Tell(pod);
@@ -449,8 +450,14 @@ bool Disturbances::Replace(SimPod& pod) {
   return true;
 }
 
+bool Disturbances::IsLongDeleted(const SimPod& pod) const {
+  constexpr Duration kEndsWithin = Seconds(40);
+  return pod.deleting && core_.Now() >= deleted_at_.at(pod.uid) + kEndsWithin;
+}
+
 bool Disturbances::Change(SimPod& pod, Random& random) {
-  if (pod.removed || pod.deleting) return false;
+  if (pod.removed || IsLongDeleted(pod)) return false;
+  if (!pod.wished) return true;
   core_.Cover(SimEvent::kChanged, pod.uid);
   ++pod.version;
   // There at once, or to be pulled.
@@ -471,7 +478,8 @@ bool Disturbances::Debug(SimPod& pod) {
 }
 
 bool Disturbances::Evict(SimPod& pod, Random& random) {
-  if (pod.removed || pod.is_static || pod.deleting) return false;
+  if (pod.removed || pod.is_static || IsLongDeleted(pod)) return false;
+  if (!pod.wished) return true;
   core_.Cover(SimEvent::kEvicted, pod.uid);
   core_.Touch(pod.uid);
   core_.Note("evict " + pod.uid.value());

@@ -57,6 +57,8 @@ class Disturbances final : public CoreWatcher {
   bool WishAgain(SimPod& pod, Random& random);
   bool ComeBack(SimPod& pod);
   bool Replace(SimPod& pod);
+  // It was deleted so long ago that, as far as the story goes, it is not there any more.
+  bool IsLongDeleted(const SimPod& pod) const;
   bool Change(SimPod& pod, Random& random);
   bool Debug(SimPod& pod);
   bool Evict(SimPod& pod, Random& random);
@@ -82,6 +84,7 @@ class Disturbances final : public CoreWatcher {
     uint32_t left;                  // so many times
   };
   std::vector<Ambush> ambushes_;
+  std::map<PodUid, TimePoint> deleted_at_;
   uint32_t full_ = 0;                    // the disk, for so many reasons
   std::map<PodUid, TimePoint> calm_at_;  // of a quiet run
   bool troubled_ = true;
