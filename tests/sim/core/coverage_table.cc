@@ -77,8 +77,7 @@ enum class Calls : uint8_t { kNone, kSome, kMany };
 
 Calls CallsWhileSyncing(WaitFor wait) {
   if (IsOneOf(wait, {WaitFor::kPrepare, WaitFor::kVolumes, WaitFor::kPostStart, WaitFor::kPreStop,
-                     WaitFor::kStopTurn, WaitFor::kRemoveRetry, WaitFor::kImage,
-                     WaitFor::kImageRetry})) {
+                     WaitFor::kStopTurn, WaitFor::kRemoveRetry})) {
     return Calls::kNone;
   }
   const bool some =
