@@ -39,6 +39,11 @@ void DrawKept(const CoreRun& run, CoreAgentOptions& options) {
   if (!run.quiet) options.node.keep.age_min = Seconds(one_of({0, 0, 0, 20}));
 }
 
+// The faults of each kind come in the same order here and there.
+SimFault NthFrom(SimFault first, size_t n) {
+  return static_cast<SimFault>(static_cast<size_t>(first) + n);
+}
+
 }  // namespace
 
 AgentBreak DrawBreak(Random& random) {
@@ -79,10 +84,20 @@ CoreWorld::CoreWorld(const CoreRun& run)
     result_.coverage.Hit(fault, worker->state().phase, worker->waits().what);
   };
   host_.set_on_fault([cover](fakes::FakeFault fault, const PodUid& pod) {
-    cover(static_cast<SimFault>(fault), pod);  // in the same order
+    cover(NthFrom(SimFault::kNotSent, static_cast<size_t>(fault)), pod);
   });
   leaves_.set_on_fault([cover](PodLeaves::Fault fault, const PodUid& pod) {
     cover(fault == PodLeaves::Fault::kFailed ? SimFault::kLeafFailed : SimFault::kLeafHung, pod);
+  });
+  host_.set_on_event_fault([cover](fakes::FakeEventFault fault, const PodUid& pod) {
+    cover(NthFrom(SimFault::kEventLost, static_cast<size_t>(fault)), pod);
+  });
+  // Its mirror's, of a static pod.
+  api_.server().set_on_fault([this, cover](fakes::FakeApiFault fault, const ObjectRef& object) {
+    for (const auto& [uid, pod] : pods_) {
+      if (pod.name != object.name) continue;
+      cover(NthFrom(SimFault::kApiRequestLost, static_cast<size_t>(fault)), uid);
+    }
   });
 }
 

@@ -140,7 +140,7 @@ Rows MakeRows() {
   }
   for (size_t i = 0; i < kSimFaults; ++i) {
     const auto fault = static_cast<SimFault>(i);
-    AddPairs(rows, "call " + std::string(SimFaultName(fault)), fault);
+    AddPairs(rows, std::string(SimFaultName(fault)), fault);
   }
   AddActions(rows);
   EachPlace([&rows](const SimPlace& place) {

@@ -16,8 +16,11 @@ constexpr std::array<std::string_view, kSimEvents> kEventNames{
     "state lost", "liveness failed", "runtime crashed", "machine crashed", "agent killed",
     "API outage", "node not ready",  "disk full"};
 constexpr std::array<std::string_view, kSimFaults> kFaultNames{
-    "not sent", "down", "refused",     "lost before", "lost after",
-    "late",     "hang", "leaf failed", "leaf hung"};
+    "call not sent",   "call down",       "call refused",        "call lost before",
+    "call lost after", "call late",       "call hang",           "call leaf failed",
+    "call leaf hung",  "event lost",      "event lost and told", "events broken",
+    "event late",      "event repeated",  "API request lost",    "API request late",
+    "API busy",        "API answer lost", "API watch broken"};
 
 constexpr std::string_view kDemanded;
 
@@ -143,6 +146,8 @@ std::string_view WhyNoLeafFault(SimFault fault, const SimPlace& place) {
   return "nothing is made, mounted, hooked or cleaned up for a pod that waits for this";
 }
 
+std::string_view WhyNoWord(SimFault, const SimPlace&) { return kDemanded; }
+
 }  // namespace
 
 std::string_view SimEventName(SimEvent event) { return kEventNames[static_cast<size_t>(event)]; }
@@ -222,6 +227,7 @@ std::string_view WhyNotDemanded(SimFault fault, const SimPlace& place) {
   if (fault == SimFault::kLeafFailed || fault == SimFault::kLeafHung) {
     return WhyNoLeafFault(fault, place);
   }
+  if (fault >= SimFault::kEventLost) return WhyNoWord(fault, place);
   return WhyNoFault(fault, place);
 }
 

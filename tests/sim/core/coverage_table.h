@@ -35,7 +35,7 @@ enum class SimEvent : uint8_t {
 inline constexpr size_t kSimEvents = 18;
 std::string_view SimEventName(SimEvent event);
 
-// How a call ended that went wrong; seen where it is answered.
+// What went wrong. A call is counted where it is answered, the others where they happen.
 enum class SimFault : uint8_t {
   kNotSent,
   kDown,
@@ -46,8 +46,20 @@ enum class SimFault : uint8_t {
   kHang,
   kLeafFailed,
   kLeafHung,
+  // Of the runtime's word about a change of the pod.
+  kEventLost,
+  kEventLostTold,
+  kEventsBroken,
+  kEventLate,
+  kEventRepeated,
+  // Of a request about the pod, or of the API server's word about it.
+  kApiRequestLost,
+  kApiRequestLate,
+  kApiBusy,
+  kApiAnswerLost,
+  kApiWatchBroken,
 };
-inline constexpr size_t kSimFaults = 9;
+inline constexpr size_t kSimFaults = 19;
 std::string_view SimFaultName(SimFault fault);
 
 // Where a worker can rest.
