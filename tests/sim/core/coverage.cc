@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "base/check.h"
+#include "tests/sim/core/decision_details.h"
 
 namespace denselet::sim {
 namespace {
@@ -49,7 +50,8 @@ constexpr size_t kOfWaits = kOfActions + kPhases * kActions;
 constexpr size_t kOfKills = kOfWaits + kPhases * kWaits;
 constexpr size_t kOfEnds = kOfKills + kKillReasons;
 constexpr size_t kOfCalls = kOfEnds + kEndReasons;
-constexpr size_t kAll = kOfCalls + kCallNames.size() * kCallStates;
+constexpr size_t kOfDetails = kOfCalls + kCallNames.size() * kCallStates;
+constexpr size_t kAll = kOfDetails + kDecisionDetails;
 
 size_t Place(Phase phase, WaitFor wait) {
   return static_cast<size_t>(phase) * kWaits + static_cast<size_t>(wait);
@@ -155,6 +157,14 @@ Rows MakeRows() {
       rows.push_back({"ledger: " + std::string(call) + " " + std::string(state), true});
     }
   }
+  for (size_t i = 0; i < kDecisionDetails; ++i) {
+    const auto detail = static_cast<DecisionDetail>(i);
+    Row row{std::string(DecisionDetailName(detail)), true};
+    if (detail == DecisionDetail::kSandboxNetworkChanged) {
+      row.exempt_for = "a pod's hostNetwork cannot be changed";
+    }
+    rows.push_back(std::move(row));
+  }
   CHECK(rows.size() == kAll);
   return rows;
 }
@@ -187,6 +197,9 @@ void Coverage::Decided(const sync::PodWorker& worker, const sync::Decision& deci
     }
   } else if (const auto* enter = std::get_if<sync::EnterPhase>(&decision.action)) {
     if (enter->ending) ++counts_[kOfEnds + static_cast<size_t>(enter->ending->reason)];
+  }
+  for (const DecisionDetail detail : DetailsOf(worker, decision)) {
+    ++counts_[kOfDetails + static_cast<size_t>(detail)];
   }
   const auto call = [this](size_t which, const sync::Call& of) {
     ++counts_[kOfCalls + which * kCallStates + static_cast<size_t>(of.state)];
