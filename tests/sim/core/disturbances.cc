@@ -1,7 +1,6 @@
 #include "tests/sim/core/disturbances.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace denselet::sim {
@@ -9,57 +8,12 @@ namespace {
 
 constexpr uint32_t kPodsMin = 3;
 constexpr uint32_t kPodsMax = 40;
-constexpr int kAmbushes = 5;  // by anything
-constexpr int kTraps = 16;    // by one thing
-constexpr uint32_t kHitsMax = 6;
-constexpr uint32_t kTrapHitsMax = 2;
 constexpr int kAmbushTries = 4;  // much fits only some pods
-
-// Where few come by, and not for long.
-constexpr SimPlace kRarePlaces[] = {
-    {sync::Phase::kSyncing, sync::WaitFor::kSandboxStop},
-    {sync::Phase::kSyncing, sync::WaitFor::kPreStop},
-    {sync::Phase::kSyncing, sync::WaitFor::kStopTurn},
-    {sync::Phase::kSyncing, sync::WaitFor::kRemoveRetry},
-    {sync::Phase::kTerminating, sync::WaitFor::kSandboxRun},
-    {sync::Phase::kTerminating, sync::WaitFor::kCreate},
-    {sync::Phase::kTerminating, sync::WaitFor::kStart},
-    {sync::Phase::kTerminating, sync::WaitFor::kPreStop},
-    {sync::Phase::kTerminating, sync::WaitFor::kStopTurn},
-    {sync::Phase::kTerminating, sync::WaitFor::kEndRecord},
-};
 
 std::string VersionName(uint32_t version) { return "image:" + std::to_string(version); }
 
 Duration Below(Random& random, uint64_t ms) {
   return Milliseconds(static_cast<int64_t>(random.Below(ms)));
-}
-
-// How a pod ends must not depend on whether and when it was ambushed.
-bool DecidesTheEnd(SimEvent event) {
-  switch (event) {
-    case SimEvent::kDeleted:
-    case SimEvent::kRemoved:
-    case SimEvent::kWishedAgain:
-    case SimEvent::kReplaced:
-    case SimEvent::kChanged:
-    case SimEvent::kDebugged:
-    case SimEvent::kEvicted:
-      return true;
-    case SimEvent::kToldAgain:
-    case SimEvent::kExited:
-    case SimEvent::kSandboxDied:
-    case SimEvent::kStateLost:
-    case SimEvent::kLivenessFailed:
-    case SimEvent::kRuntimeCrashed:
-    case SimEvent::kMachineCrashed:
-    case SimEvent::kAgentKilled:
-    case SimEvent::kApiOutage:
-    case SimEvent::kNodeNotReady:
-    case SimEvent::kDiskFull:
-      return false;
-  }
-  return false;
 }
 
 // The story has nothing more for it. When a doomed one goes depends on the run.
@@ -152,24 +106,11 @@ void Disturbances::Begin(TimePoint end) {
   for (uint32_t i = 0; i < first; ++i) AddPod(plan_);
   PlanNext(end);
   if (quiet) return;
-  const std::vector<SimPlace> places = SimPlaces();
-  const auto place = [this, &places] { return places[plan_.Below(places.size())]; };
-  for (int i = 0; i < kAmbushes; ++i) ambushes_.push_back({place(), std::nullopt, kHitsMax});
-  for (int i = 0; i < kTraps; ++i) {
-    LayTrap(i % 2 == 0 ? place() : kRarePlaces[plan_.Below(std::size(kRarePlaces))]);
-  }
+  ambushes_.Draw(plan_);
   // Once at least.
   const auto length = static_cast<uint64_t>((end - core_.Now()) / Milliseconds(1));
   core_.world().Later(Below(plan_, length),
                       [this, away = DrawBreak(plan_)] { core_.KillAgent(away); });
-}
-
-void Disturbances::LayTrap(const SimPlace& place) {
-  ambushes_.push_back({place, static_cast<SimEvent>(plan_.Below(kSimEvents)), kTrapHitsMax});
-  // Who is to end while something starts has to be driven there.
-  if (place.phase == sync::Phase::kTerminating) {
-    ambushes_.push_back({{sync::Phase::kSyncing, place.wait}, SimEvent::kEvicted, kTrapHitsMax});
-  }
 }
 
 void Disturbances::PlanNext(TimePoint end) {
@@ -235,10 +176,10 @@ void Disturbances::AddPod(Random& random) {
 
 void Disturbances::OnPodChanged(const sync::PodWorker& worker) {
   if (!troubled_) return;
-  const SimPlace here{worker.state().phase, worker.waits().what};
-  const auto ambush = std::ranges::find_if(
-      ambushes_, [&here](const Ambush& a) { return a.place == here && a.left > 0; });
-  if (ambush == ambushes_.end()) return;
+  const auto found = core_.pods().find(worker.pod().uid);
+  if (found == core_.pods().end()) return;
+  Ambush* const ambush = ambushes_.Find({worker.state().phase, worker.waits().what}, found->second);
+  if (ambush == nullptr) return;
   Random& random = core_.world().random();
   if (random.Below(4) == 0) return;
   --ambush->left;
@@ -253,9 +194,13 @@ void Disturbances::Spring(const PodUid& uid, std::optional<SimEvent> event, uint
   SeededRandom random(seed);
   for (int i = 0; i < kAmbushTries; ++i) {
     const SimEvent drawn = event.value_or(static_cast<SimEvent>(random.Below(kSimEvents)));
-    if (DecidesTheEnd(drawn) && !found->second.doomed) continue;
+    if (!MayAmbush(drawn, found->second)) continue;
     core_.Note("ambush of " + uid.value());
-    if (Hit(drawn, found->second, random)) return;
+    const bool removed = found->second.removed;
+    const bool hit = Hit(drawn, found->second, random);
+    // Of one that the story has deleted, it does not know.
+    if (!found->second.doomed) found->second.removed = removed;
+    if (hit) return;
   }
 }
 
