@@ -79,12 +79,12 @@ std::string_view WhyNotBack(const SimPlace& place) {
 enum class Calls : uint8_t { kNone, kSome, kMany };
 
 Calls CallsWhileSyncing(WaitFor wait) {
-  if (IsOneOf(wait, {WaitFor::kPrepare, WaitFor::kVolumes, WaitFor::kPostStart, WaitFor::kPreStop,
-                     WaitFor::kStopTurn, WaitFor::kRemoveRetry})) {
+  if (IsOneOf(wait,
+              {WaitFor::kVolumes, WaitFor::kPostStart, WaitFor::kPreStop, WaitFor::kStopTurn})) {
     return Calls::kNone;
   }
-  const bool some =
-      IsOneOf(wait, {WaitFor::kReadRetry, WaitFor::kStartupProbe, WaitFor::kStopRetry});
+  const bool some = IsOneOf(wait, {WaitFor::kReadRetry, WaitFor::kPrepare, WaitFor::kStartupProbe,
+                                   WaitFor::kStopRetry, WaitFor::kRemoveRetry});
   return some ? Calls::kSome : Calls::kMany;
 }
 
@@ -93,13 +93,13 @@ Calls CallsIn(const SimPlace& place) {
     case Phase::kSyncing:
       return CallsWhileSyncing(place.wait);
     case Phase::kTerminating:
-      if (IsOneOf(place.wait, {WaitFor::kEndRecord, WaitFor::kPreStop})) return Calls::kNone;
-      return IsOneOf(place.wait, {WaitFor::kReadRetry, WaitFor::kStopTurn}) ? Calls::kSome
-                                                                            : Calls::kMany;
+      if (place.wait == WaitFor::kPreStop) return Calls::kNone;
+      return IsOneOf(place.wait, {WaitFor::kReadRetry, WaitFor::kStopTurn, WaitFor::kEndRecord})
+                 ? Calls::kSome
+                 : Calls::kMany;
     case Phase::kTerminated:
       return place.wait == WaitFor::kRelease ? Calls::kSome : Calls::kNone;
     case Phase::kFinished:
-      if (place.wait == WaitFor::kRuntime) return Calls::kNone;
       return IsOneOf(place.wait,
                      {WaitFor::kReadRetry, WaitFor::kRemoveRetry, WaitFor::kRemovalAllowed})
                  ? Calls::kSome
@@ -131,19 +131,27 @@ std::string_view WhyNoFault(SimFault fault, const SimPlace& place) {
   return kDemanded;
 }
 
-std::string_view WhyNoLeafFault(SimFault fault, const SimPlace& place) {
-  const WaitFor wait = place.wait;
-  bool works = wait == WaitFor::kRelease || wait == WaitFor::kPreStop;
-  if (place.phase == Phase::kSyncing) {
-    works |= IsOneOf(wait, {WaitFor::kPrepare, WaitFor::kVolumes, WaitFor::kCreate,
-                            WaitFor::kPostStart, WaitFor::kRemove});
-    works |= fault == SimFault::kLeafFailed &&
-             IsOneOf(wait, {WaitFor::kRuntime, WaitFor::kNetwork, WaitFor::kBackOff});
+// Where something is made, mounted, hooked or cleaned up beside what is waited for.
+bool WorksWhileSyncing(SimFault fault, WaitFor wait) {
+  if (IsOneOf(wait, {WaitFor::kPrepare, WaitFor::kVolumes, WaitFor::kCreate, WaitFor::kPostStart,
+                     WaitFor::kRemove, WaitFor::kBackOff, WaitFor::kImageRetry})) {
+    return true;
   }
-  works |= fault == SimFault::kLeafHung && place.phase == Phase::kTerminating &&
-           wait == WaitFor::kCreate;
+  return fault == SimFault::kLeafFailed &&
+         IsOneOf(wait, {WaitFor::kRuntime, WaitFor::kNetwork, WaitFor::kImage,
+                        WaitFor::kContainerRetry, WaitFor::kSandboxStop});
+}
+
+std::string_view WhyNoLeafFault(SimFault fault, const SimPlace& place) {
+  bool works = IsOneOf(place.wait, {WaitFor::kRelease, WaitFor::kPreStop});
+  if (place.phase == Phase::kSyncing) works |= WorksWhileSyncing(fault, place.wait);
+  // What hangs when the pod's end comes is given up, and answered so.
+  if (place.phase == Phase::kTerminating && fault == SimFault::kLeafHung) {
+    works |= IsOneOf(
+        place.wait, {WaitFor::kCreate, WaitFor::kSandboxStop, WaitFor::kStop, WaitFor::kEndRecord});
+  }
   if (works) return kDemanded;
-  return "nothing is made, mounted, hooked or cleaned up for a pod that waits for this";
+  return "hardly anything is made, mounted, hooked or cleaned up for a pod that waits for this";
 }
 
 std::string_view WhyNoWord(SimFault, const SimPlace&) { return kDemanded; }
