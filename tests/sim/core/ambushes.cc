@@ -14,14 +14,16 @@ constexpr int kTraps = 16;    // by one thing
 constexpr uint32_t kHitsMax = 6;
 constexpr uint32_t kTrapHitsMax = 2;
 
-// Where few come by, and not for long.
+// Where few come by, and not for long; fewest where it is said twice.
 constexpr SimPlace kRarePlaces[] = {
-    {Phase::kSyncing, WaitFor::kSandboxStop},   {Phase::kSyncing, WaitFor::kPostStart},
-    {Phase::kSyncing, WaitFor::kPreStop},       {Phase::kSyncing, WaitFor::kStopTurn},
-    {Phase::kSyncing, WaitFor::kRemoveRetry},   {Phase::kTerminating, WaitFor::kSandboxRun},
-    {Phase::kTerminating, WaitFor::kCreate},    {Phase::kTerminating, WaitFor::kStart},
-    {Phase::kTerminating, WaitFor::kPreStop},   {Phase::kTerminating, WaitFor::kStopTurn},
-    {Phase::kTerminating, WaitFor::kEndRecord},
+    {Phase::kSyncing, WaitFor::kSandboxStop},    {Phase::kSyncing, WaitFor::kPostStart},
+    {Phase::kSyncing, WaitFor::kPreStop},        {Phase::kSyncing, WaitFor::kPreStop},
+    {Phase::kSyncing, WaitFor::kStopTurn},       {Phase::kSyncing, WaitFor::kStopTurn},
+    {Phase::kSyncing, WaitFor::kRemoveRetry},    {Phase::kSyncing, WaitFor::kRemoveRetry},
+    {Phase::kTerminating, WaitFor::kSandboxRun}, {Phase::kTerminating, WaitFor::kCreate},
+    {Phase::kTerminating, WaitFor::kStart},      {Phase::kTerminating, WaitFor::kPreStop},
+    {Phase::kTerminating, WaitFor::kPreStop},    {Phase::kTerminating, WaitFor::kStopTurn},
+    {Phase::kTerminating, WaitFor::kEndRecord},  {Phase::kTerminated, WaitFor::kRuntime},
 };
 
 // What the author of a pod may yet do that is deleted already.
@@ -55,7 +57,10 @@ std::optional<Ambush> WayTo(const Trap& trap) {
                   trap};
   }
   if (trap.place.phase == Phase::kSyncing && StopsInTurn(wait)) {
-    return Ambush{from, SimEvent::kSandboxDied, kTrapHitsMax, trap};
+    // A probe kills one container, with its hook; without a sandbox all are stopped, in turn.
+    const bool hook = wait == WaitFor::kPreStop;
+    return Ambush{from, hook ? SimEvent::kLivenessFailed : SimEvent::kSandboxDied, kTrapHitsMax,
+                  trap};
   }
   return std::nullopt;
 }
@@ -101,7 +106,7 @@ void Ambushes::Draw(Random& random) {
   for (int i = 0; i < kAmbushes; ++i) ambushes_.push_back({any_place(), std::nullopt, kHitsMax});
   for (int i = 0; i < kTraps; ++i) {
     const SimPlace place =
-        i % 2 == 0 ? any_place() : kRarePlaces[random.Below(std::size(kRarePlaces))];
+        i % 4 == 0 ? any_place() : kRarePlaces[random.Below(std::size(kRarePlaces))];
     LayTrap({place, static_cast<SimEvent>(random.Below(kSimEvents))});
   }
 }

@@ -162,6 +162,8 @@ Rows MakeRows() {
     Row row{std::string(DecisionDetailName(detail)), true};
     if (detail == DecisionDetail::kSandboxNetworkChanged) {
       row.exempt_for = "a pod's hostNetwork cannot be changed";
+    } else if (detail == DecisionDetail::kSandboxSeveralReady) {
+      row.exempt_for = "one that may turn up late is asked for again under its own number";
     }
     rows.push_back(std::move(row));
   }

@@ -68,44 +68,44 @@ std::string_view WhyNotBack(const SimPlace& place) {
     return "by the time that a manifest comes back the agent knows that it went";
   }
   if (place.wait == WaitFor::kEndRecord) return "a static pod is not evicted, and has no deadline";
-  if (place.phase != Phase::kTerminating) {
-    return "what is left to be done of a static pod that has ended is done at once";
+  if (IsOneOf(place.wait, {WaitFor::kRemovalAllowed, WaitFor::kChange})) {
+    return "nobody's word is waited for when a static pod has ended whose manifest went";
   }
   return kDemanded;
 }
 
 // How much of it asks something of the runtime while it rests there: all of a pod's calls count,
 // not only the one that it waits for.
-enum class Calls : uint8_t { kNone, kSome, kMany };
+enum class Amount : uint8_t { kNone, kSome, kMany };
 
-Calls CallsWhileSyncing(WaitFor wait) {
+Amount CallsWhileSyncing(WaitFor wait) {
   if (IsOneOf(wait,
               {WaitFor::kVolumes, WaitFor::kPostStart, WaitFor::kPreStop, WaitFor::kStopTurn})) {
-    return Calls::kNone;
+    return Amount::kNone;
   }
   const bool some = IsOneOf(wait, {WaitFor::kReadRetry, WaitFor::kPrepare, WaitFor::kStartupProbe,
                                    WaitFor::kStopRetry, WaitFor::kRemoveRetry});
-  return some ? Calls::kSome : Calls::kMany;
+  return some ? Amount::kSome : Amount::kMany;
 }
 
-Calls CallsIn(const SimPlace& place) {
+Amount CallsIn(const SimPlace& place) {
   switch (place.phase) {
     case Phase::kSyncing:
       return CallsWhileSyncing(place.wait);
     case Phase::kTerminating:
-      if (place.wait == WaitFor::kPreStop) return Calls::kNone;
+      if (place.wait == WaitFor::kPreStop) return Amount::kNone;
       return IsOneOf(place.wait, {WaitFor::kReadRetry, WaitFor::kStopTurn, WaitFor::kEndRecord})
-                 ? Calls::kSome
-                 : Calls::kMany;
+                 ? Amount::kSome
+                 : Amount::kMany;
     case Phase::kTerminated:
-      return place.wait == WaitFor::kRelease ? Calls::kSome : Calls::kNone;
+      return place.wait == WaitFor::kRelease ? Amount::kSome : Amount::kNone;
     case Phase::kFinished:
       return IsOneOf(place.wait,
                      {WaitFor::kReadRetry, WaitFor::kRemoveRetry, WaitFor::kRemovalAllowed})
-                 ? Calls::kSome
-                 : Calls::kMany;
+                 ? Amount::kSome
+                 : Amount::kMany;
   }
-  return Calls::kNone;
+  return Amount::kNone;
 }
 
 // A start that is under way when its pod ends is given up.
@@ -120,12 +120,12 @@ std::string_view WhyNoFault(SimFault fault, const SimPlace& place) {
     return "what is given up is answered at once, whatever else was to become of it";
   }
   switch (CallsIn(place)) {
-    case Calls::kNone:
+    case Amount::kNone:
       return "for a pod that waits for this hardly anything is asked of the runtime";
-    case Calls::kSome:
+    case Amount::kSome:
       if (fault != SimFault::kHang) return kDemanded;
       return "a call that hangs is answered at its deadline, and few are waited for there so long";
-    case Calls::kMany:
+    case Amount::kMany:
       return kDemanded;
   }
   return kDemanded;
@@ -154,7 +154,58 @@ std::string_view WhyNoLeafFault(SimFault fault, const SimPlace& place) {
   return "hardly anything is made, mounted, hooked or cleaned up for a pod that waits for this";
 }
 
-std::string_view WhyNoWord(SimFault, const SimPlace&) { return kDemanded; }
+// How much changes of a pod in the runtime while it rests there.
+Amount ChangesIn(const SimPlace& place) {
+  const WaitFor wait = place.wait;
+  bool none = false;
+  bool some = false;
+  switch (place.phase) {
+    case Phase::kSyncing:
+      none = IsOneOf(wait, {WaitFor::kPrepare, WaitFor::kVolumes, WaitFor::kPreStop,
+                            WaitFor::kStopTurn, WaitFor::kStopRetry, WaitFor::kRemoveRetry});
+      some = IsOneOf(wait, {WaitFor::kReadRetry, WaitFor::kNetwork, WaitFor::kSandboxRetry,
+                            WaitFor::kPostStart, WaitFor::kStartupProbe});
+      break;
+    case Phase::kTerminating:
+      none = GivesUpAStart(place) || IsOneOf(wait, {WaitFor::kReadRetry, WaitFor::kRuntime,
+                                                    WaitFor::kSandboxRetry, WaitFor::kPreStop});
+      some = IsOneOf(wait, {WaitFor::kRead, WaitFor::kStopRetry, WaitFor::kEndRecord});
+      break;
+    case Phase::kTerminated:
+      none = true;
+      break;
+    case Phase::kFinished:
+      none = IsOneOf(wait, {WaitFor::kChange, WaitFor::kRuntime, WaitFor::kReadRetry,
+                            WaitFor::kRelease, WaitFor::kRemovalAllowed});
+      some = wait == WaitFor::kRemoveRetry;
+      break;
+  }
+  if (none) return Amount::kNone;
+  return some ? Amount::kSome : Amount::kMany;
+}
+
+std::string_view WhyNoEventFault(SimFault fault, const SimPlace& place) {
+  switch (ChangesIn(place)) {
+    case Amount::kNone:
+      return "hardly anything of a pod that waits for this changes in the runtime";
+    case Amount::kSome:
+      if (fault != SimFault::kEventsBroken) return kDemanded;
+      return "few events break their stream, and few come there";
+    case Amount::kMany:
+      return kDemanded;
+  }
+  return kDemanded;
+}
+
+std::string_view WhyNoApiFault(const SimPlace& place) {
+  const bool seldom = GivesUpAStart(place) || place.wait == WaitFor::kPreStop ||
+                      place.wait == WaitFor::kPostStart ||
+                      place == SimPlace{Phase::kSyncing, WaitFor::kRemoveRetry} ||
+                      place == SimPlace{Phase::kTerminated, WaitFor::kRuntime} ||
+                      place == SimPlace{Phase::kFinished, WaitFor::kReadRetry};
+  if (!seldom) return kDemanded;
+  return "pods wait for this too seldom, and not long enough for a status to go wrong meanwhile";
+}
 
 }  // namespace
 
@@ -235,7 +286,8 @@ std::string_view WhyNotDemanded(SimFault fault, const SimPlace& place) {
   if (fault == SimFault::kLeafFailed || fault == SimFault::kLeafHung) {
     return WhyNoLeafFault(fault, place);
   }
-  if (fault >= SimFault::kEventLost) return WhyNoWord(fault, place);
+  if (fault >= SimFault::kApiRequestLost) return WhyNoApiFault(place);
+  if (fault >= SimFault::kEventLost) return WhyNoEventFault(fault, place);
   return WhyNoFault(fault, place);
 }
 
