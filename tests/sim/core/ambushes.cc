@@ -11,8 +11,9 @@ using sync::WaitFor;
 
 constexpr int kAmbushes = 5;  // by anything
 constexpr int kTraps = 16;    // by one thing
-constexpr uint32_t kHitsMax = 6;
-constexpr uint32_t kTrapHitsMax = 2;
+constexpr uint32_t kHitsMax = 4;
+constexpr uint32_t kTrapHitsMax = 1;
+constexpr uint32_t kWayHitsMax = 2;  // not everybody gets there
 
 // Where few come by, and not for long; fewest where it is said twice.
 constexpr SimPlace kRarePlaces[] = {
@@ -53,13 +54,13 @@ std::optional<Ambush> WayTo(const Trap& trap) {
   const SimPlace from{Phase::kSyncing, StopsInTurn(wait) ? WaitFor::kChange : wait};
   if (trap.place.phase == Phase::kTerminating) {
     const bool comes_back = trap.event == SimEvent::kWishedAgain;
-    return Ambush{from, comes_back ? SimEvent::kWishedAgain : SimEvent::kEvicted, kTrapHitsMax,
+    return Ambush{from, comes_back ? SimEvent::kWishedAgain : SimEvent::kEvicted, kWayHitsMax,
                   trap};
   }
   if (trap.place.phase == Phase::kSyncing && StopsInTurn(wait)) {
     // A probe kills one container, with its hook; without a sandbox all are stopped, in turn.
     const bool hook = wait == WaitFor::kPreStop;
-    return Ambush{from, hook ? SimEvent::kLivenessFailed : SimEvent::kSandboxDied, kTrapHitsMax,
+    return Ambush{from, hook ? SimEvent::kLivenessFailed : SimEvent::kSandboxDied, kWayHitsMax,
                   trap};
   }
   return std::nullopt;
@@ -95,7 +96,8 @@ bool DecidesTheEnd(SimEvent event) {
 
 bool MayAmbush(SimEvent event, const SimPod& pod) {
   const bool of_files = event == SimEvent::kWishedAgain || event == SimEvent::kReplaced;
-  const bool of_api = event == SimEvent::kEvicted || event == SimEvent::kDebugged;
+  const bool of_api =
+      event == SimEvent::kEvicted || event == SimEvent::kDebugged || event == SimEvent::kDeleted;
   if (pod.is_static ? of_api : of_files) return false;
   return !DecidesTheEnd(event) || pod.doomed || (pod.deleting && MayFollowDeletion(event));
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "app/crash_record.h"
 #include "kube/api/types.h"
@@ -302,6 +303,10 @@ void CoreWorld::EvictNow(const SimPod& pod) {
 
 void CoreWorld::OnPodDecided(const sync::PodWorker& worker, const sync::Decision& decision) {
   result_.coverage.Decided(worker, decision);
+  const auto* wait = std::get_if<sync::Wait>(&decision.action);
+  if (wait == nullptr || wait->what == worker.waits().what) return;
+  const SimPlace place{worker.state().phase, wait->what};
+  for (CoreWatcher* watcher : watchers_) watcher->OnPodRests(worker.pod().uid, place);
 }
 
 void CoreWorld::OnPodChanged(uint32_t, const sync::PodWorker& worker) {

@@ -175,17 +175,21 @@ void Disturbances::AddPod(Random& random) {
 }
 
 void Disturbances::OnPodChanged(const sync::PodWorker& worker) {
-  if (!troubled_) return;
-  const auto found = core_.pods().find(worker.pod().uid);
-  if (found == core_.pods().end()) return;
-  Ambush* const ambush = ambushes_.Find({worker.state().phase, worker.waits().what}, found->second);
+  OnPodRests(worker.pod().uid, {worker.state().phase, worker.waits().what});
+}
+
+void Disturbances::OnPodRests(const PodUid& pod, const SimPlace& place) {
+  const auto found = core_.pods().find(pod);
+  if (!troubled_ || found == core_.pods().end()) return;
+  Ambush* const ambush = ambushes_.Find(place, found->second);
   if (ambush == nullptr) return;
   Random& random = core_.world().random();
   if (random.Below(4) == 0) return;
   --ambush->left;
   // Not from inside the agent.
-  core_.world().Later(Duration::zero(), [this, uid = worker.pod().uid, event = ambush->event,
-                                         seed = random.Next()] { Spring(uid, event, seed); });
+  core_.world().Later(Duration::zero(), [this, pod, event = ambush->event, seed = random.Next()] {
+    Spring(pod, event, seed);
+  });
 }
 
 void Disturbances::Spring(const PodUid& uid, std::optional<SimEvent> event, uint64_t seed) {

@@ -29,6 +29,7 @@ class Disturbances final : public CoreWatcher {
   // CoreWatcher
   void OnRequest(const fakes::SentRequest&) override {}
   void OnPodChanged(const sync::PodWorker& worker) override;
+  void OnPodRests(const PodUid& pod, const SimPlace& place) override;
   void OnPodGone(const PodUid&) override {}
   void OnAgentStarts() override {}
 
