@@ -79,12 +79,12 @@ std::string_view WhyNotBack(const SimPlace& place) {
 enum class Amount : uint8_t { kNone, kSome, kMany };
 
 Amount CallsWhileSyncing(WaitFor wait) {
-  if (IsOneOf(wait,
-              {WaitFor::kVolumes, WaitFor::kPostStart, WaitFor::kPreStop, WaitFor::kStopTurn})) {
+  if (IsOneOf(wait, {WaitFor::kPrepare, WaitFor::kVolumes, WaitFor::kPostStart, WaitFor::kPreStop,
+                     WaitFor::kStopTurn, WaitFor::kRemoveRetry})) {
     return Amount::kNone;
   }
-  const bool some = IsOneOf(wait, {WaitFor::kReadRetry, WaitFor::kPrepare, WaitFor::kStartupProbe,
-                                   WaitFor::kStopRetry, WaitFor::kRemoveRetry});
+  const bool some =
+      IsOneOf(wait, {WaitFor::kReadRetry, WaitFor::kStartupProbe, WaitFor::kStopRetry});
   return some ? Amount::kSome : Amount::kMany;
 }
 
@@ -167,9 +167,10 @@ Amount ChangesIn(const SimPlace& place) {
                             WaitFor::kPostStart, WaitFor::kStartupProbe});
       break;
     case Phase::kTerminating:
-      none = GivesUpAStart(place) || IsOneOf(wait, {WaitFor::kReadRetry, WaitFor::kRuntime,
-                                                    WaitFor::kSandboxRetry, WaitFor::kPreStop});
-      some = IsOneOf(wait, {WaitFor::kRead, WaitFor::kStopRetry, WaitFor::kEndRecord});
+      none = GivesUpAStart(place) ||
+             IsOneOf(wait, {WaitFor::kReadRetry, WaitFor::kRuntime, WaitFor::kSandboxRetry,
+                            WaitFor::kPreStop, WaitFor::kEndRecord});
+      some = IsOneOf(wait, {WaitFor::kRead, WaitFor::kStopRetry});
       break;
     case Phase::kTerminated:
       none = true;
