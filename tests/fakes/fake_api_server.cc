@@ -5,6 +5,7 @@
 
 #include "base/cancel.h"
 #include "kube/api/codec/envelope.h"
+#include "kube/api/objects/resource.h"
 #include "kube/client/api_failure.h"
 #include "tests/fakes/fake_list_watch.h"
 
@@ -59,6 +60,10 @@ class FakeApiServer::Call final : public reactor::Deletable {
  private:
   TimePoint Now() const { return server_.loop_.Now(); }
 
+  void Told(FakeApiFault fault) {
+    if (done_) server_.Told(fault, request_.resource, request_.object);
+  }
+
   void Wait(Duration pause) {
     server_.loop_.Disarm(timer_);
     timer_ =
@@ -81,11 +86,13 @@ class FakeApiServer::Call final : public reactor::Deletable {
   void Arrive() {
     if (!server_.up_) return Wait(kReconnect);
     if (server_.Chance(server_.faults_.lost_request)) {
+      Told(FakeApiFault::kLostRequest);
       answer_ = Error(ErrorCode::kUnavailable, "the connection was lost");
       return Wait(server_.Delay());
     }
     if (done_ && request_.verb != sync::ApiVerb::kGet &&
         server_.Chance(server_.faults_.late_request)) {
+      Told(FakeApiFault::kLateRequest);
       server_.SendLate(request_);
       answer_ = Error(ErrorCode::kUnknownOutcome, "the connection was lost");
       return Wait(server_.Delay());
@@ -100,10 +107,12 @@ class FakeApiServer::Call final : public reactor::Deletable {
                                            kube::EncodeEnvelope(answer.type, answer.wire));
     if (!answer.ok() && failure.IsWorthRetrying() && tries_ < kTriesMax) {
       executed_ = false;
+      Told(FakeApiFault::kBusy);
       return Wait(failure.retry_after.value_or(kReconnect));
     }
     if (server_.Chance(server_.faults_.lost_answer)) {
       ++server_.counters_.lost_answers;
+      Told(FakeApiFault::kLostAnswer);
       answer_ = Error(request_.verb == sync::ApiVerb::kGet ? ErrorCode::kUnavailable
                                                            : ErrorCode::kUnknownOutcome,
                       "the connection was lost before the answer came");
@@ -151,6 +160,12 @@ Duration FakeApiServer::Delay() {
   if (range <= Duration::zero()) return faults_.delay_min;
   return faults_.delay_min +
          Duration(static_cast<int64_t>(random_.Below(static_cast<uint64_t>(range.count()))));
+}
+
+void FakeApiServer::Told(FakeApiFault fault, const kube::Resource& resource,
+                         const ObjectRef& object) {
+  if (on_fault_ && resource.plural == kube::kPods.plural && !object.name.empty())
+    on_fault_(fault, object);
 }
 
 void FakeApiServer::Send(const Context& context, sync::ApiRequest request,

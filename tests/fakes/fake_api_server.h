@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -34,6 +35,9 @@ struct FakeApiFaults {
   double repeated_list = 0;  // of each broken watch: it starts from a list
 };
 
+// What became of a request about a pod, or of the word that it changed.
+enum class FakeApiFault : uint8_t { kLostRequest, kLateRequest, kBusy, kLostAnswer, kBrokenWatch };
+
 class FakeApiServer final : public sync::ApiServer {
  public:
   FakeApiServer(reactor::Loop& loop, Random& random, ApiModel& model);
@@ -45,6 +49,10 @@ class FakeApiServer final : public sync::ApiServer {
                                           sync::ListWatchUser& user) override;
 
   FakeApiFaults& faults() { return faults_; }
+  // Told when it happens; only of pods.
+  void set_on_fault(std::function<void(FakeApiFault, const ObjectRef& pod)> f) {
+    on_fault_ = std::move(f);
+  }
   // Who asked is no more, without a word: what is under way arrives all the same, and is answered
   // to nobody.
   void Abandon();
@@ -67,12 +75,14 @@ class FakeApiServer final : public sync::ApiServer {
 
   Duration Delay();
   void SendLate(sync::ApiRequest request);
+  void Told(FakeApiFault fault, const kube::Resource& resource, const ObjectRef& object);
   bool Chance(double chance) { return chance > 0 && random_.Unit() < chance; }
 
   reactor::Loop& loop_;
   Random& random_;
   ApiModel& model_;
   FakeApiFaults faults_;
+  std::function<void(FakeApiFault, const ObjectRef&)> on_fault_;
   Counters counters_;
   bool up_ = true;
   uint64_t subscription_ = 0;

@@ -64,17 +64,24 @@ void FakeEventStream::OnChanged(const sync::PodHint& hint) {
     return Duration(
         static_cast<int64_t>(host_.random().Below(static_cast<uint64_t>(d.count()) + 1)));
   };
-  if (host_.Chance(faults_.lost)) return;
-  if (host_.Chance(faults_.lost_told)) {
+  const auto fault = [this, &hint](double chance, FakeEventFault what) {
+    const bool happens = host_.Chance(chance);
+    if (happens) host_.Told(what, hint.pod);
+    return happens;
+  };
+  if (fault(faults_.lost, FakeEventFault::kLost)) return;
+  if (fault(faults_.lost_told, FakeEventFault::kLostTold)) {
     return Arm(below(faults_.delay_max), [this] {
       lost_at_ = loop_.Now();
       user_.OnHintsLost();
     });
   }
-  if (host_.Chance(faults_.broken)) return Arm(Duration::zero(), [this] { Break(); });
-  const bool late = host_.Chance(faults_.late);
+  if (fault(faults_.broken, FakeEventFault::kBroken)) {
+    return Arm(Duration::zero(), [this] { Break(); });
+  }
+  const bool late = fault(faults_.late, FakeEventFault::kLate);
   Deliver(hint, below(late ? faults_.late_max : faults_.delay_max));
-  if (host_.Chance(faults_.repeated)) Deliver(hint, below(faults_.delay_max));
+  if (fault(faults_.repeated, FakeEventFault::kRepeated)) Deliver(hint, below(faults_.delay_max));
 }
 
 void FakeEventStream::Deliver(const sync::PodHint& hint, Duration delay) {

@@ -129,6 +129,9 @@ void FakeApiServer::FakeListWatch::Pump() {
     }
     if (events.empty()) break;
     if (server_.Chance(server_.faults_.broken_watch)) {
+      if (const auto meta = kube::ReadMeta(events[0].wire)) {
+        server_.Told(FakeApiFault::kBrokenWatch, query_.resource, meta->Ref());
+      }
       list_due_ = server_.Chance(server_.faults_.repeated_list);
       return Trouble(BrokenError());
     }

@@ -6,6 +6,14 @@
 #include "base/cancel.h"
 
 namespace denselet::fakes {
+namespace {
+
+// Of an image that several pods want at once: the first one's.
+PodUid PodOf(const Context& context) {
+  return context.pod == nullptr ? PodUid() : context.pod->uid;
+}
+
+}  // namespace
 
 void FakeRuntimeHost::Crash() {
   up_ = false;
@@ -434,7 +442,7 @@ void FakeRuntime::Find(const Context& context, const sync::ImageRequest& request
                        reactor::Done<std::optional<sync::ObservedImage>> done) {
   RuntimeModel* model = &host_.model();
   Begin<std::optional<sync::ObservedImage>>(
-      context, {.name = "ImageStatus", .timeout = Timeout()},
+      context, {.name = "ImageStatus", .timeout = Timeout(), .pod = PodOf(context)},
       [model, image = request.image](Answer<std::optional<sync::ObservedImage>> answer) {
         if (model->images().count(image) == 0) {
           return answer(std::optional<sync::ObservedImage>());
@@ -450,7 +458,8 @@ void FakeRuntime::Pull(const Context& context, const sync::ImageRequest& request
                        reactor::Done<std::string> done) {
   RuntimeModel* model = &host_.model();
   Begin<std::string>(
-      context, {.name = "PullImage", .mutates = true, .timeout = Minutes(10)},
+      context,
+      {.name = "PullImage", .mutates = true, .timeout = Minutes(10), .pod = PodOf(context)},
       [model, image = request.image](Answer<std::string> answer) {
         model->images().insert(image);
         answer(image);

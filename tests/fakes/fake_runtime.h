@@ -41,6 +41,10 @@ struct FakeRuntimeFaults {
 // What went wrong with a call, in the order of the chances above.
 enum class FakeFault : uint8_t { kNotSent, kDown, kRefused, kLostBefore, kLostAfter, kLate, kHang };
 
+// What becomes of a word about a pod's change in the stream of events, in the order of the chances
+// there.
+enum class FakeEventFault : uint8_t { kLost, kLostTold, kBroken, kLate, kRepeated };
+
 // What the runtimes of all shards of one agent and all agents share: is it up, how bad is it.
 class FakeRuntimeHost {
  public:
@@ -73,6 +77,13 @@ class FakeRuntimeHost {
   void Told(FakeFault fault, const PodUid& pod) {
     if (on_fault_) on_fault_(fault, pod);
   }
+  // Told when the change happens.
+  void set_on_event_fault(std::function<void(FakeEventFault, const PodUid&)> f) {
+    on_event_fault_ = std::move(f);
+  }
+  void Told(FakeEventFault fault, const PodUid& pod) {
+    if (on_event_fault_) on_event_fault_(fault, pod);
+  }
 
   Duration Delay();
   bool Chance(double chance) { return chance > 0 && random_.Unit() < chance; }
@@ -93,6 +104,7 @@ class FakeRuntimeHost {
   uint64_t life_ = 0;
   std::optional<uint32_t> calls_left_ = {};
   std::function<void(FakeFault, const PodUid&)> on_fault_;
+  std::function<void(FakeEventFault, const PodUid&)> on_event_fault_;
   Counters counters_;
 };
 

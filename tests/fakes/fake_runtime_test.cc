@@ -278,5 +278,17 @@ TEST(FakeEventStream, LosesSilentlyWhatItIsToLose) {
   EXPECT_EQ(user.hints + user.lost, 0);
 }
 
+TEST(FakeEventStream, SaysWhoseWordWentWrong) {
+  Fixture f;
+  Counting user;
+  std::vector<FakeEventFault> faults;
+  f.host.set_on_event_fault(
+      [&faults](FakeEventFault fault, const PodUid&) { faults.push_back(fault); });
+  FakeEventStream stream(f.world.loop(0), f.host, {.repeated = 1, .late = 1}, user);
+  f.Run(Seconds(1));
+  ASSERT_TRUE(f.RunSandbox());
+  EXPECT_EQ(faults, (std::vector{FakeEventFault::kLate, FakeEventFault::kRepeated}));
+}
+
 }  // namespace
 }  // namespace denselet::fakes

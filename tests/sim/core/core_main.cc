@@ -22,6 +22,7 @@ namespace {
 using denselet::sim::CoreResult;
 using denselet::sim::CoreRun;
 using denselet::sim::Coverage;
+using denselet::sim::Exemption;
 
 struct Arguments {
   uint64_t first_seed = 1;
@@ -224,8 +225,14 @@ int TellCoverage(const Coverage& coverage) {
   for (const std::string& name : missing) std::printf("NEVER REACHED: %s\n", name.c_str());
   const std::vector<std::string> unexpected = coverage.Unexpected();
   for (const std::string& name : unexpected) std::printf("NOT LEGAL: %s\n", name.c_str());
-  std::printf("core: reached %zu of %zu that are legal\n", coverage.legal() - missing.size(),
-              coverage.legal());
+  size_t exempt = 0;
+  for (const Exemption& e : coverage.Exemptions()) {
+    std::printf("exempt %zu, reached %zu of these: %.*s\n", e.rows, e.reached,
+                static_cast<int>(e.reason.size()), e.reason.data());
+    exempt += e.rows;
+  }
+  std::printf("core: reached %zu of %zu that are legal; %zu more are exempt\n",
+              coverage.legal() - missing.size(), coverage.legal(), exempt);
   return missing.empty() && unexpected.empty() ? 0 : 1;
 }
 

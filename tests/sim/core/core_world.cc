@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "app/crash_record.h"
 #include "kube/api/types.h"
@@ -37,6 +38,11 @@ void DrawKept(const CoreRun& run, CoreAgentOptions& options) {
   options.node.keep.per_container_max = one_of({1, 1, 1, 0, 2, 3, -1});
   options.dead_containers_max = one_of({-1, -1, 0, 5});
   if (!run.quiet) options.node.keep.age_min = Seconds(one_of({0, 0, 0, 20}));
+}
+
+// The faults of each kind come in the same order here and there.
+SimFault NthFrom(SimFault first, size_t n) {
+  return static_cast<SimFault>(static_cast<size_t>(first) + n);
 }
 
 }  // namespace
@@ -79,10 +85,20 @@ CoreWorld::CoreWorld(const CoreRun& run)
     result_.coverage.Hit(fault, worker->state().phase, worker->waits().what);
   };
   host_.set_on_fault([cover](fakes::FakeFault fault, const PodUid& pod) {
-    cover(static_cast<SimFault>(fault), pod);  // in the same order
+    cover(NthFrom(SimFault::kNotSent, static_cast<size_t>(fault)), pod);
   });
   leaves_.set_on_fault([cover](PodLeaves::Fault fault, const PodUid& pod) {
     cover(fault == PodLeaves::Fault::kFailed ? SimFault::kLeafFailed : SimFault::kLeafHung, pod);
+  });
+  host_.set_on_event_fault([cover](fakes::FakeEventFault fault, const PodUid& pod) {
+    cover(NthFrom(SimFault::kEventLost, static_cast<size_t>(fault)), pod);
+  });
+  // Its mirror's, of a static pod.
+  api_.server().set_on_fault([this, cover](fakes::FakeApiFault fault, const ObjectRef& object) {
+    for (const auto& [uid, pod] : pods_) {
+      if (pod.name != object.name) continue;
+      cover(NthFrom(SimFault::kApiRequestLost, static_cast<size_t>(fault)), uid);
+    }
   });
 }
 
@@ -288,6 +304,10 @@ void CoreWorld::EvictNow(const SimPod& pod) {
 
 void CoreWorld::OnPodDecided(const sync::PodWorker& worker, const sync::Decision& decision) {
   result_.coverage.Decided(worker, decision);
+  const auto* wait = std::get_if<sync::Wait>(&decision.action);
+  if (wait == nullptr || wait->what == worker.waits().what) return;
+  const SimPlace place{worker.state().phase, wait->what};
+  for (CoreWatcher* watcher : watchers_) watcher->OnPodRests(worker.pod().uid, place);
 }
 
 void CoreWorld::OnPodChanged(uint32_t, const sync::PodWorker& worker) {

@@ -28,6 +28,11 @@ class CoreWatcher {
   virtual void OnPodGone(const PodUid& pod) = 0;
   virtual void OnAgentStarts() = 0;
   virtual void OnAgentDies() {}  // it is still there
+  // It waits for something else than before.
+  virtual void OnPodRests(const PodUid& pod, const SimPlace& place) {
+    static_cast<void>(pod);
+    static_cast<void>(place);
+  }
   virtual void OnStatus(const sync::PodStatusUpdate& update) { static_cast<void>(update); }
   virtual void OnStatusForgotten(const PodUid& pod) { static_cast<void>(pod); }
   virtual void OnServerChange(const ServerChange& change) { static_cast<void>(change); }

@@ -1,7 +1,6 @@
 #include "tests/sim/core/disturbances.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "kube/api/types.h"
@@ -11,25 +10,7 @@ namespace {
 
 constexpr uint32_t kPodsMin = 3;
 constexpr uint32_t kPodsMax = 40;
-constexpr int kAmbushes = 5;  // by anything
-constexpr int kTraps = 16;    // by one thing
-constexpr uint32_t kHitsMax = 6;
-constexpr uint32_t kTrapHitsMax = 2;
 constexpr int kAmbushTries = 4;  // much fits only some pods
-
-// Where few come by, and not for long.
-constexpr SimPlace kRarePlaces[] = {
-    {sync::Phase::kSyncing, sync::WaitFor::kSandboxStop},
-    {sync::Phase::kSyncing, sync::WaitFor::kPreStop},
-    {sync::Phase::kSyncing, sync::WaitFor::kStopTurn},
-    {sync::Phase::kSyncing, sync::WaitFor::kRemoveRetry},
-    {sync::Phase::kTerminating, sync::WaitFor::kSandboxRun},
-    {sync::Phase::kTerminating, sync::WaitFor::kCreate},
-    {sync::Phase::kTerminating, sync::WaitFor::kStart},
-    {sync::Phase::kTerminating, sync::WaitFor::kPreStop},
-    {sync::Phase::kTerminating, sync::WaitFor::kStopTurn},
-    {sync::Phase::kTerminating, sync::WaitFor::kEndRecord},
-};
 
 std::string VersionName(uint32_t version) { return "image:" + std::to_string(version); }
 
@@ -40,33 +21,6 @@ Duration Below(Random& random, uint64_t ms) {
 // A chance, in half of the seeds.
 double Some(Random& random, double most) {
   return random.Below(2) == 0 ? 0 : most * random.Unit();
-}
-
-// How a pod ends must not depend on whether and when it was ambushed.
-bool DecidesTheEnd(SimEvent event) {
-  switch (event) {
-    case SimEvent::kDeleted:
-    case SimEvent::kRemoved:
-    case SimEvent::kWishedAgain:
-    case SimEvent::kReplaced:
-    case SimEvent::kChanged:
-    case SimEvent::kDebugged:
-    case SimEvent::kEvicted:
-      return true;
-    case SimEvent::kToldAgain:
-    case SimEvent::kExited:
-    case SimEvent::kSandboxDied:
-    case SimEvent::kStateLost:
-    case SimEvent::kLivenessFailed:
-    case SimEvent::kRuntimeCrashed:
-    case SimEvent::kMachineCrashed:
-    case SimEvent::kAgentKilled:
-    case SimEvent::kApiOutage:
-    case SimEvent::kNodeNotReady:
-    case SimEvent::kDiskFull:
-      return false;
-  }
-  return false;
 }
 
 // The story has nothing more for it. When a doomed one goes depends on the run.
@@ -177,24 +131,11 @@ void Disturbances::Begin(TimePoint end) {
   for (uint32_t i = 0; i < first; ++i) AddPod(plan_);
   PlanNext(end);
   if (quiet) return;
-  const std::vector<SimPlace> places = SimPlaces();
-  const auto place = [this, &places] { return places[plan_.Below(places.size())]; };
-  for (int i = 0; i < kAmbushes; ++i) ambushes_.push_back({place(), std::nullopt, kHitsMax});
-  for (int i = 0; i < kTraps; ++i) {
-    LayTrap(i % 2 == 0 ? place() : kRarePlaces[plan_.Below(std::size(kRarePlaces))]);
-  }
+  ambushes_.Draw(plan_);
   // Once at least.
   const auto length = static_cast<uint64_t>((end - core_.Now()) / Milliseconds(1));
   core_.world().Later(Below(plan_, length),
                       [this, away = DrawBreak(plan_)] { core_.KillAgent(away); });
-}
-
-void Disturbances::LayTrap(const SimPlace& place) {
-  ambushes_.push_back({place, static_cast<SimEvent>(plan_.Below(kSimEvents)), kTrapHitsMax});
-  // Who is to end while something starts has to be driven there.
-  if (place.phase == sync::Phase::kTerminating) {
-    ambushes_.push_back({{sync::Phase::kSyncing, place.wait}, SimEvent::kEvicted, kTrapHitsMax});
-  }
 }
 
 void Disturbances::PlanNext(TimePoint end) {
@@ -260,17 +201,21 @@ void Disturbances::AddPod(Random& random) {
 }
 
 void Disturbances::OnPodChanged(const sync::PodWorker& worker) {
-  if (!troubled_) return;
-  const SimPlace here{worker.state().phase, worker.waits().what};
-  const auto ambush = std::ranges::find_if(
-      ambushes_, [&here](const Ambush& a) { return a.place == here && a.left > 0; });
-  if (ambush == ambushes_.end()) return;
+  OnPodRests(worker.pod().uid, {worker.state().phase, worker.waits().what});
+}
+
+void Disturbances::OnPodRests(const PodUid& pod, const SimPlace& place) {
+  const auto found = core_.pods().find(pod);
+  if (!troubled_ || found == core_.pods().end()) return;
+  Ambush* const ambush = ambushes_.Find(place, found->second);
+  if (ambush == nullptr) return;
   Random& random = core_.world().random();
   if (random.Below(4) == 0) return;
   --ambush->left;
   // Not from inside the agent.
-  core_.world().Later(Duration::zero(), [this, uid = worker.pod().uid, event = ambush->event,
-                                         seed = random.Next()] { Spring(uid, event, seed); });
+  core_.world().Later(Duration::zero(), [this, pod, event = ambush->event, seed = random.Next()] {
+    Spring(pod, event, seed);
+  });
 }
 
 void Disturbances::Spring(const PodUid& uid, std::optional<SimEvent> event, uint64_t seed) {
@@ -279,9 +224,13 @@ void Disturbances::Spring(const PodUid& uid, std::optional<SimEvent> event, uint
   SeededRandom random(seed);
   for (int i = 0; i < kAmbushTries; ++i) {
     const SimEvent drawn = event.value_or(static_cast<SimEvent>(random.Below(kSimEvents)));
-    if (DecidesTheEnd(drawn) && !found->second.doomed) continue;
+    if (!MayAmbush(drawn, found->second)) continue;
     core_.Note("ambush of " + uid.value());
-    if (Hit(drawn, found->second, random)) return;
+    const bool removed = found->second.removed;
+    const bool hit = Hit(drawn, found->second, random);
+    // Of one that the story has deleted, it does not know.
+    if (!found->second.doomed) found->second.removed = removed;
+    if (hit) return;
   }
 }
 
@@ -415,6 +364,7 @@ bool Disturbances::Delete(SimPod& pod, Random& random) {
   const int64_t grace = 1 + static_cast<int64_t>(random.Below(30));
   pod.deletion_grace = pod.deleting ? std::min(before, grace) : grace;
   pod.deleting = true;
+  deleted_at_.try_emplace(pod.uid, core_.Now());
   core_.Touch(pod.uid);
   core_.Note("delete " + pod.uid.value() + " grace " + std::to_string(*pod.deletion_grace));
   core_.Tell(pod);
@@ -434,23 +384,28 @@ bool Disturbances::Remove(SimPod& pod) {
 }
 
 bool Disturbances::WishAgain(SimPod& pod, Random& random) {
+  // Of a doomed one it does not matter when.
+  if (pod.away && pod.doomed) return ComeBack(pod);
   if (pod.removed || !pod.is_static) return false;
   pod.removed = pod.away = true;
-  core_.Cover(SimEvent::kWishedAgain, pod.uid);
+  core_.Cover(SimEvent::kRemoved, pod.uid);
   pod.wished = false;
   core_.Touch(pod.uid);
   core_.Note("remove for a while " + pod.uid.value());
   core_.Tell(pod);
   const Duration away = Below(random, 8000);
   Stir(pod, away);
-  core_.world().Later(away, [this, uid = pod.uid] {
-    SimPod& again = core_.pods()[uid];
-    if (!troubled_ && again.doomed) return;
-    again.removed = again.away = false;
-    again.wished = true;
-    core_.Note("wish again " + uid.value());
-    core_.Tell(again);
-  });
+  core_.world().Later(away, [this, uid = pod.uid] { ComeBack(core_.pods()[uid]); });
+  return true;
+}
+
+bool Disturbances::ComeBack(SimPod& pod) {
+  if (!pod.away || (!troubled_ && pod.doomed)) return false;
+  core_.Cover(SimEvent::kWishedAgain, pod.uid);
+  pod.removed = pod.away = false;
+  pod.wished = true;
+  core_.Note("wish again " + pod.uid.value());
+  core_.Tell(pod);
   return true;
 }
 
@@ -513,8 +468,14 @@ void Disturbances::Come(const std::string& name) {
   }
 }
 
+bool Disturbances::IsLongDeleted(const SimPod& pod) const {
+  constexpr Duration kEndsWithin = Seconds(40);
+  return pod.deleting && core_.Now() >= deleted_at_.at(pod.uid) + kEndsWithin;
+}
+
 bool Disturbances::Change(SimPod& pod, Random& random) {
-  if (pod.removed || pod.deleting) return false;
+  if (pod.removed || IsLongDeleted(pod)) return false;
+  if (!pod.wished) return true;
   core_.Cover(SimEvent::kChanged, pod.uid);
   ++pod.version;
   // There at once, or to be pulled.
@@ -535,7 +496,8 @@ bool Disturbances::Debug(SimPod& pod) {
 }
 
 bool Disturbances::Evict(SimPod& pod, Random& random) {
-  if (pod.removed || pod.is_static || pod.deleting) return false;
+  if (pod.removed || pod.is_static || IsLongDeleted(pod)) return false;
+  if (!pod.wished) return true;
   core_.Cover(SimEvent::kEvicted, pod.uid);
   core_.Touch(pod.uid);
   core_.Note("evict " + pod.uid.value());

@@ -4,9 +4,7 @@
 // any more when its time has come is skipped. In a quiet run nothing hits a pod before the last hit
 // has come to rest.
 //
-// In a few places that the seed draws, pods are ambushed: whoever comes to rest there is hit at
-// once by something. When and whom that hits depends on the run; so what decides how a pod ends
-// hits only pods that are doomed, and those are gone in the end in any case.
+// In a few places that the seed draws, pods are ambushed (ambushes.h).
 #pragma once
 
 #include <cstdint>
@@ -15,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/sim/core/ambushes.h"
 #include "tests/sim/core/core_world.h"
 
 namespace denselet::sim {
@@ -31,6 +30,7 @@ class Disturbances final : public CoreWatcher {
   // CoreWatcher
   void OnRequest(const fakes::SentRequest&) override {}
   void OnPodChanged(const sync::PodWorker& worker) override;
+  void OnPodRests(const PodUid& pod, const SimPlace& place) override;
   void OnPodGone(const PodUid&) override {}
   void OnAgentStarts() override {}
   void OnServerChange(const ServerChange& change) override;
@@ -39,7 +39,6 @@ class Disturbances final : public CoreWatcher {
   void DrawFaults();
   void DrawEventFaults(Random& random);
   void Meddle();
-  void LayTrap(const SimPlace& place);
   void PlanNext(TimePoint end);
   void Disturb(Random& random);
   void AddPod(Random& random);
@@ -62,6 +61,9 @@ class Disturbances final : public CoreWatcher {
   bool ReplaceManifest(SimPod& pod);
   const SimPod& Succeed(const SimPod& pod);
   void Come(const std::string& name);
+  bool ComeBack(SimPod& pod);
+  // It was deleted so long ago that, as far as the story goes, it is not there any more.
+  bool IsLongDeleted(const SimPod& pod) const;
   bool Change(SimPod& pod, Random& random);
   bool Debug(SimPod& pod);
   bool Evict(SimPod& pod, Random& random);
@@ -81,12 +83,8 @@ class Disturbances final : public CoreWatcher {
   uint32_t pods_drawn_ = 0;
   uint32_t doomed_ = 0;
   std::vector<PodUid> slots_;  // the pods of the story
-  struct Ambush {
-    SimPlace place;
-    std::optional<SimEvent> event;  // nothing: any
-    uint32_t left;                  // so many times
-  };
-  std::vector<Ambush> ambushes_;
+  Ambushes ambushes_;
+  std::map<PodUid, TimePoint> deleted_at_;
   uint32_t full_ = 0;                    // the disk, or read-only, for so many reasons
   std::map<PodUid, TimePoint> calm_at_;  // of a quiet run
   bool crowded_ = false;

@@ -22,6 +22,18 @@ kube::core::Container& AddInit(kube::core::Pod& pod, const std::string& name,
   return container;
 }
 
+void AddHooks(kube::core::Container& container) {
+  container.mutable_lifecycle()->mutable_poststart()->mutable_exec()->add_command("hello");
+  container.mutable_lifecycle()->mutable_prestop()->mutable_exec()->add_command("goodbye");
+}
+
+void AddRule(kube::core::Container& container, const char* action, int32_t exit_code) {
+  auto& rule = *container.add_restartpolicyrules();
+  rule.set_action(action);
+  rule.mutable_exitcodes()->set_operator_("In");
+  rule.mutable_exitcodes()->add_values(exit_code);
+}
+
 constexpr const char* kHashAnnotation = "kubernetes.io/config.hash";
 
 void Claim(const SimPod& pod, kube::core::Container& container) {
@@ -69,14 +81,18 @@ std::string_view SimPodKindName(SimPodKind kind) {
       return "restart-all";
     case SimPodKind::kOnNode:
       return "on-node";
+    case SimPodKind::kGuarded:
+      return "guarded";
+    case SimPodKind::kRuledJob:
+      return "ruled-job";
   }
   return "";
 }
 
 bool EndsByItself(SimPodKind kind) {
   return kind == SimPodKind::kJob || kind == SimPodKind::kRetriedJob ||
-         kind == SimPodKind::kFailedJob || kind == SimPodKind::kDeadline ||
-         kind == SimPodKind::kJobSidecar;
+         kind == SimPodKind::kRuledJob || kind == SimPodKind::kFailedJob ||
+         kind == SimPodKind::kDeadline || kind == SimPodKind::kJobSidecar;
 }
 
 std::optional<bool> Succeeds(SimPodKind kind) {
@@ -86,18 +102,31 @@ std::optional<bool> Succeeds(SimPodKind kind) {
 
 bool RestartsByItself(SimPodKind kind) {
   return kind == SimPodKind::kLooper || kind == SimPodKind::kRetriedJob ||
-         kind == SimPodKind::kHooks || kind == SimPodKind::kProbed ||
+         kind == SimPodKind::kRuledJob || kind == SimPodKind::kHooks ||
+         kind == SimPodKind::kGuarded || kind == SimPodKind::kProbed ||
          kind == SimPodKind::kRestartAll;
 }
 
 bool ChangesFast(SimPodKind kind) {
-  return kind == SimPodKind::kLooper || kind == SimPodKind::kRetriedJob;
+  return kind == SimPodKind::kLooper || kind == SimPodKind::kRetriedJob ||
+         kind == SimPodKind::kRuledJob;
+}
+
+bool HasSidecar(SimPodKind kind) {
+  return kind == SimPodKind::kSidecar || kind == SimPodKind::kJobSidecar ||
+         kind == SimPodKind::kGuarded;
+}
+
+bool HasPreStop(SimPodKind kind) {
+  return kind == SimPodKind::kHooks || kind == SimPodKind::kGuarded;
 }
 
 std::vector<std::string> RunsInTheEnd(const SimPod& pod) {
   if (EndsByItself(pod.kind) || pod.kind == SimPodKind::kLooper) return {};
   if (pod.kind == SimPodKind::kInit || pod.kind == SimPodKind::kRestartAll) return {"app", "web"};
-  if (pod.kind == SimPodKind::kSidecar) return {"a-proxy", "app"};
+  if (pod.kind == SimPodKind::kSidecar || pod.kind == SimPodKind::kGuarded) {
+    return {"a-proxy", "app"};
+  }
   if (pod.kind == SimPodKind::kProbed) return {"app", "proxy"};
   return {"app"};
 }
@@ -164,10 +193,7 @@ kube::core::Pod SimPod::Object() const {
       AddInit(pod, "init-a", "image:1");
       kube::core::Container& app = Add(pod, "app", image);
       app.set_restartpolicy("Always");
-      auto& rule = *app.add_restartpolicyrules();
-      rule.set_action("RestartAllContainers");
-      rule.mutable_exitcodes()->set_operator_("In");
-      rule.mutable_exitcodes()->add_values(42);
+      AddRule(app, "RestartAllContainers", 42);
       Add(pod, "web", "image:1");
       break;
     }
@@ -199,10 +225,21 @@ kube::core::Pod SimPod::Object() const {
     case SimPodKind::kLooper:
       Add(pod, "app", image);
       break;
-    case SimPodKind::kHooks: {
-      auto& lifecycle = *Add(pod, "app", image).mutable_lifecycle();
-      lifecycle.mutable_poststart()->mutable_exec()->add_command("hello");
-      lifecycle.mutable_prestop()->mutable_exec()->add_command("goodbye");
+    case SimPodKind::kHooks:
+      AddHooks(Add(pod, "app", image));
+      break;
+    case SimPodKind::kGuarded: {
+      kube::core::Container& proxy = AddInit(pod, "a-proxy", "image:1");
+      proxy.set_restartpolicy("Always");
+      AddHooks(proxy);
+      AddHooks(Add(pod, "app", image));
+      break;
+    }
+    case SimPodKind::kRuledJob: {
+      pod.mutable_spec()->set_restartpolicy("Never");
+      kube::core::Container& app = Add(pod, "app", image);
+      app.set_restartpolicy("Never");
+      AddRule(app, "Restart", 1);
       break;
     }
     case SimPodKind::kDeadline:
@@ -253,6 +290,7 @@ fakes::ContainerBehaviour BehaviourOf(const SimPod& pod, const std::string& cont
       behaviour.exit_code = 1;
       break;
     case SimPodKind::kRetriedJob:
+    case SimPodKind::kRuledJob:
       behaviour.runs_for = Seconds(3);
       behaviour.exit_code = attempt < 2 ? 1 : 0;
       break;
@@ -269,6 +307,7 @@ fakes::ContainerBehaviour BehaviourOf(const SimPod& pod, const std::string& cont
     case SimPodKind::kInit:
     case SimPodKind::kSidecar:
     case SimPodKind::kHooks:
+    case SimPodKind::kGuarded:
     case SimPodKind::kDeadline:
     case SimPodKind::kProbed:
     case SimPodKind::kOnNode:

@@ -30,8 +30,10 @@ enum class SimPodKind : uint8_t {
   kProbed,      // a sidecar with a startup probe, one that runs
   kRestartAll,  // whose first exit restarts all its containers
   kOnNode,      // on the node's network
+  kGuarded,     // hooks, and a sidecar with hooks
+  kRuledJob,    // as kRetriedJob, by a rule of its container
 };
-inline constexpr int kSimPodKinds = 13;
+inline constexpr int kSimPodKinds = 15;
 
 struct SimPod {
   SimPodKind kind = SimPodKind::kServer;
@@ -100,6 +102,9 @@ bool RestartsByItself(SimPodKind kind);
 // It changes by itself, and again before a list has seen it, or at a time that depends on when it
 // was seen.
 bool ChangesFast(SimPodKind kind);
+// While it is stopped some of its containers wait for others, or for a hook.
+bool HasSidecar(SimPodKind kind);
+bool HasPreStop(SimPodKind kind);
 std::string_view SimPodKindName(SimPodKind kind);
 
 }  // namespace denselet::sim
