@@ -137,7 +137,7 @@ TEST_F(StrangersAtTheGate, OneThatNobodyWishesIsForgottenWhenItIsGone) {
 
 TEST_F(AdmissionGateTest, OneThatTheJournalDoesNotKnowIsAdoptedIfItIsWishedInTime) {
   Open({"a"});
-  ASSERT_TRUE(Wish(WishKind::kAdd, StaticPod("a", "99")));
+  ASSERT_TRUE(Wish(WishKind::kAdd, SimplePod("a", "99")));
   Pass();
   EXPECT_EQ(shards_.Take(), "add a; ");
   EXPECT_TRUE(gate_->SourcesReady(0));
