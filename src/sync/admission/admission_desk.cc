@@ -256,6 +256,13 @@ std::vector<PodIdentity> AdmissionDesk::Unclaimed() const {
   return pods;
 }
 
+SourceSet AdmissionDesk::SourcesOfStatic(const PodUid& pod) const {
+  const auto found = entries_.find(pod);
+  if (found == entries_.end() || !found->second.record->needs.is_static) return {};
+  const SourceSet told_by = found->second.record->needs.source;
+  return told_by.empty() ? SourceSet{SourceKind::kFile, SourceKind::kHttp} : told_by;
+}
+
 // Before Start: of one pod the last record counts.
 void AdmissionDesk::OnRecord(const JournalRecordView& record) {
   switch (static_cast<JournalType>(record.type)) {

@@ -138,6 +138,9 @@ class AdmissionDesk final : public JournalUser {
   bool IsDecided(const PodUid& pod) const;
   // Adopted ones that nobody has asked about: once the sources are ready, orphans.
   std::vector<PodIdentity> Unclaimed() const;
+  // That must have spoken before a static pod of which none of them told counts as an orphan.
+  // Empty: it is no static pod, or not known.
+  SourceSet SourcesOfStatic(const PodUid& pod) const;
   const Bookings& bookings() const { return bookings_; }
   size_t size() const { return entries_.size(); }
   uint64_t records_not_understood() const { return not_understood_; }

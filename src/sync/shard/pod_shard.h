@@ -100,6 +100,8 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   void SourcesReady();
   // No source wishes it: what the runtime has of it goes.
   void AdoptOrphan(const PodUid& pod);
+  // The same, as soon as it was read. No wish comes before it is gone.
+  void AdoptOrphanWhenRead(const PodUid& pod);
 
   // From the housekeeping: the disk has something of this pod, which no source told of.
   void Leftover(const PodIdentity& pod);
@@ -217,6 +219,7 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   std::set<PodUid> leftovers_;  // of those with a worker
   // The runtime has them, and no wish came: whether one is on its way is asked.
   std::set<PodUid> unwished_;
+  std::set<PodUid> orphans_unread_;
   reactor::TimerId unwished_timer_ = {};
   // Of pods that are gone: sandboxes whose making was given up and may still come to an end.
   // Forgotten after kLateSandboxMax.

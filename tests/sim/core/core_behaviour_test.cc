@@ -169,6 +169,69 @@ TEST_F(CoreTest, AStaticPodWaitsForTheOneBeforeItOfItsName) {
   EXPECT_EQ(agent_->dispatcher().waiting_for_name(), 0u);
 }
 
+// The API server may be the very pod whose manifest was changed while no agent ran.
+class SilentServerTest : public CoreTest {
+ protected:
+  SilentServerTest() {
+    Start();
+    old_ = &Static("u1", "same");
+    other_ = &Pod(SimPodKind::kServer, "u3");
+    TellAll();
+    Run(Seconds(20));
+    EXPECT_TRUE(Runs(*old_) && Runs(*other_));
+    agent_.reset();
+    old_->wished = false;
+    next_ = &Static("u2", "same");
+  }
+  void TellFiles() {
+    std::vector<kube::PodRef> pods;
+    for (const auto& [uid, pod] : pods_) {
+      if (pod.wished && pod.is_static) pods.push_back(pod.Build());
+    }
+    agent_->OnSources([pods](sync::PodSources& s) { s.OnPods(SourceKind::kFile, pods); });
+  }
+  SimPod* old_ = nullptr;
+  SimPod* next_ = nullptr;
+  SimPod* other_ = nullptr;
+};
+
+TEST_F(SilentServerTest, AnotherManifestFollowsTheOldOneThatRuns) {
+  Start();
+  TellFiles();
+  bool both = false;
+  for (int i = 0; i < 600; ++i) {
+    Run(Milliseconds(100));
+    both |= Runs(*old_) && !model_.Read(next_->uid).empty();
+  }
+  EXPECT_FALSE(both);
+  EXPECT_FALSE(Runs(*old_));
+  EXPECT_TRUE(Runs(*next_));
+  EXPECT_TRUE(Runs(*other_)) << "nobody has said that it is no more";
+  EXPECT_EQ(Requests(RuntimeRequest::kStopContainer, *other_), 0u);
+  TellAll();
+  Run(Seconds(30));
+  EXPECT_TRUE(Runs(*next_) && Runs(*other_));
+  EXPECT_TRUE(model_.Read(old_->uid).empty());
+}
+
+TEST_F(SilentServerTest, AnotherManifestFollowsTheOldOneThatTheMachineTookDown) {
+  model_.KillEverything();
+  Start();
+  TellFiles();
+  Run(Seconds(20));
+  EXPECT_TRUE(Runs(*next_));
+  EXPECT_FALSE(Runs(*old_));
+}
+
+TEST_F(SilentServerTest, AManifestThatIsGoneEndsItsPod) {
+  next_->wished = false;
+  Start();
+  TellFiles();
+  Run(Seconds(60));
+  EXPECT_FALSE(Runs(*old_));
+  EXPECT_TRUE(Runs(*other_));
+}
+
 TEST_F(CoreTest, AStaticPodThatComesBackWhileItEndsIsBegunAnew) {
   Start();
   SimPod& pod = Static("u1");
