@@ -65,12 +65,16 @@ void AdmissionDesk::Judge(Entry& entry, const NodeView* fresh) {
 
 // A rejection is for good, so nobody is rejected for what is about to be free: host ports of pods
 // that go already, and what pods of the journal have that may have been dropped while no agent ran.
-// A critical pod does not wait for the latter: the API server itself may be one.
+// A critical pod does not wait for resources of the latter: the API server itself may be one, and
+// it may preempt. Host ports it cannot take from anybody.
 bool AdmissionDesk::MayPass(const Entry& entry,
                             const std::vector<AdmissionFailure>& failures) const {
+  const bool lacks_ports = std::any_of(failures.begin(), failures.end(),
+                                       [](const AdmissionFailure& f) { return f.is_ports; });
+  const bool heeds_doubt = !doubtful_.empty() && (lacks_ports || !entry.record->needs.critical);
   return std::all_of(failures.begin(), failures.end(), [&](const AdmissionFailure& failure) {
     const bool by_others = failure.shortage || failure.is_ports;
-    return failure.passes || (by_others && !entry.record->needs.critical && !doubtful_.empty());
+    return failure.passes || (by_others && heeds_doubt);
   });
 }
 

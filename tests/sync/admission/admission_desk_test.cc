@@ -218,6 +218,30 @@ TEST_F(AdmissionDeskTest, ACriticalPodForWhichThereIsNoRoomIsRejectedInUpstreams
                        "found to reclaim resources: [(res: cpu, q: 3000), ]"}));
 }
 
+// It cannot preempt a port, and a rejection is for good.
+TEST_F(AdmissionDeskTest, ACriticalPodWaitsForPortsOfPodsThatMayBeNoMore) {
+  const auto with_port = [](std::string yaml) {
+    const std::string name = "containers: [{name: c, ";
+    return yaml.insert(yaml.find(name) + name.size(),
+                       "ports: [{containerPort: 80, hostPort: 8080}], ");
+  };
+  for (const bool dropped : {true, false}) {
+    SCOPED_TRACE(dropped);
+    ASSERT_TRUE(Ask(with_port(SimplePod("a", "1500m"))));
+    Pass();
+    Restart();
+    ASSERT_TRUE(Ask(with_port(StaticPod("critical", "dns", "800m"))));
+    Pass();
+    EXPECT_EQ(StageOf("critical"), Stage::kWaitingForRoom);
+    EXPECT_EQ(preemptor.asked, "");
+    dropped ? desk->Release(PodUid("a")) : desk->Claim(PodUid("a"));
+    Pass();
+    EXPECT_EQ(answers["critical"], dropped ? "admitted" : "NodePorts");
+    for (const char* pod : {"a", "critical"}) desk->Release(PodUid(pod));
+    answers.clear();
+  }
+}
+
 TEST_F(AdmissionDeskTest, StaticPodsOfOneNameComeOneAfterTheOther) {
   ASSERT_TRUE(Ask(StaticPod("one", "dns", "1500m")));
   Pass();
