@@ -361,6 +361,13 @@ void AdmissionGate::OnOrphanStopped(const PodUid& pod) {
 
 bool AdmissionGate::OnOrphanGone(const PodUid& pod) { return IsComing(pod) || OnPodGone(pod); }
 
+void AdmissionGate::OnVanished(const PodUid& pod) {
+  const uint32_t shard = ShardOf(pod, shard_count_);
+  const auto listed = running_.find(shard);
+  if (listed == running_.end() || listed->second.erase(pod) == 0) return;
+  ReleaseUnclaimed(shard);
+}
+
 bool AdmissionGate::WaitsForOrphan(const PodUid& pod) const {
   const auto found = pods_.find(pod);
   return found != pods_.end() && found->second.behind_orphan;

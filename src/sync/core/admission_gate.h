@@ -83,6 +83,8 @@ class AdmissionGate final : public PodShards {
   // wish, which still waits here or for the end of that worker.
   void OnOrphanStopped(const PodUid& pod);
   bool OnOrphanGone(const PodUid& pod);
+  // It has no worker and the runtime has it no more, as a list would tell later.
+  void OnVanished(const PodUid& pod);
 
   // It is wished, but what an agent before this one left of it is to end first, as nobody's.
   bool WaitsForOrphan(const PodUid& pod) const;

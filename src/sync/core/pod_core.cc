@@ -126,6 +126,10 @@ class PodCore::Part final : public PodShardUser {
     });
     static_cast<void>(asked);  // refused: the shard asks again
   }
+  void OnPodVanished(const PodUid& pod) override {
+    words_.push_back({{.ref = {}, .uid = pod}, Word::kVanished, Whose::kNobodys});
+    TellHome();
+  }
   bool OnPodEnds(const PodWorker& worker) override {
     ends_[worker.pod().uid] = {.record = {.pod = worker.pod(),
                                           .ending = *worker.state().ending,
@@ -158,7 +162,7 @@ class PodCore::Part final : public PodShardUser {
   }
 
  private:
-  enum class Word : uint8_t { kStopped, kGone };
+  enum class Word : uint8_t { kStopped, kGone, kVanished };
   struct Untold {
     PodIdentity pod;
     Word word;
@@ -168,11 +172,7 @@ class PodCore::Part final : public PodShardUser {
   void TellHome() {
     while (!words_.empty()) {
       const Status sent = SendHome([&core = core_, untold = words_.front()] {
-        if (core.home_ == nullptr) return;
-        if (untold.word == Word::kStopped) {
-          return core.OnPodStopped(untold.pod.uid, untold.whose);
-        }
-        core.OnPodGone(untold.pod, untold.whose);
+        if (core.home_ != nullptr) Tell(core, untold);
       });
       if (!sent) break;
       words_.pop_front();
@@ -181,6 +181,17 @@ class PodCore::Part final : public PodShardUser {
     timer_ = {};
     if (words_.empty()) return;
     timer_ = seams_.loop.Arm(After(seams_.loop.Now(), kTellAgain), [this] { TellHome(); });
+  }
+
+  static void Tell(PodCore& core, const Untold& untold) {
+    switch (untold.word) {
+      case Word::kStopped:
+        return core.OnPodStopped(untold.pod.uid, untold.whose);
+      case Word::kGone:
+        return core.OnPodGone(untold.pod, untold.whose);
+      case Word::kVanished:
+        return core.home_->gate->OnVanished(untold.pod.uid);
+    }
   }
 
   // What it has of dead containers, if that counts and has changed.

@@ -113,7 +113,8 @@ void PodShard::LookForOrphan(const PodUid& pod) {
   const bool is_orphan = orphans_unread_.erase(pod) != 0;
   if (stored->pod.empty()) {
     reader_.Drop(pod);
-    return store_.Forget(pod, ports_.epochs.Next());
+    store_.Forget(pod, ports_.epochs.Next());
+    return user_.OnPodVanished(pod);
   }
   if (is_orphan || faults_.orphans_at_once) return AdoptOrphan(pod);
   if (!sources_ready_ || !unwished_.insert(pod).second) return;

@@ -57,6 +57,8 @@ class PodShardUser {
   // The runtime has it and no wish for it came here: AdoptOrphan, if none is on its way. Told again
   // every few seconds as long as that is so.
   virtual void OnPodUnwished(const PodIdentity& pod) { static_cast<void>(pod); }
+  // It has no worker, and a look found that the runtime has it no more.
+  virtual void OnPodVanished(const PodUid& pod) { static_cast<void>(pod); }
   // It ends for good, which must outlive the agent: EndRecorded when it does. False: nobody keeps a
   // journal.
   virtual bool OnPodEnds(const PodWorker& worker) {

@@ -279,6 +279,35 @@ TEST_F(CoreTest, AStaticPodThatComesBackWhileItsOrphanEndsIsBegunAnew) {
   }
 }
 
+TEST_F(CoreTest, AStaticPodWhoseOrphanIsGoneBeforeAnybodyLookedAtItIsBegunAtOnce) {
+  SimPod& pod = Static("u1");
+  Start();
+  TellAll();
+  Run(Seconds(20));
+  ASSERT_TRUE(Runs(pod));
+  agent_.reset();
+  pod.wished = false;
+  Start();
+  TellAll();
+  while (!agent_->core().gate().is_open()) Run(Microseconds(100));
+  Run(Milliseconds(1));
+  const sync::ObservedPod there = model_.Read(pod.uid);  // somebody else removes it
+  for (const auto& container : there.containers) {
+    model_.Exit(container.id, 1);
+    ASSERT_TRUE(model_.RemoveContainer(container.id));
+  }
+  for (const auto& sandbox : there.sandboxes) {
+    ASSERT_TRUE(model_.StopSandbox(sandbox.id));
+    ASSERT_TRUE(model_.RemoveSandbox(sandbox.id));
+  }
+  pod.wished = true;
+  TellAll();
+  Run(Milliseconds(300));
+  EXPECT_FALSE(agent_->core().gate().WaitsForOrphan(pod.uid));
+  Run(Seconds(10));
+  EXPECT_TRUE(Runs(pod));
+}
+
 TEST_F(CoreTest, TheGraceShrinksWhileItRuns) {
   Start();
   SimPod& pod = Pod(SimPodKind::kServer, "u1", "12345");  // a name that does not heed signals

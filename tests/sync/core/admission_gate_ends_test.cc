@@ -95,6 +95,20 @@ TEST_F(OrphansAtTheGate, OneThatIsWishedAgainAndDroppedEnds) {
   EXPECT_FALSE(gate_->Knows(PodUid("a")));
 }
 
+// Nobody had begun to end it, and the next list may be minutes away.
+TEST_F(OrphansAtTheGate, OneThatIsWishedAgainIsDecidedAnewWhenALookFindsThatItIsGone) {
+  OrphanOf(PortPod("a"));
+  ASSERT_TRUE(Wish(WishKind::kAdd, PortPod("a")));
+  gate_->OnVanished(PodUid("a"));
+  EXPECT_FALSE(gate_->WaitsForOrphan(PodUid("a")));
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; ");
+  gate_->OnVanished(PodUid("a"));  // told late, by way of its worker's look
+  Pass();
+  EXPECT_EQ(shards_.Take(), "");
+  EXPECT_TRUE(desk->bookings().Has(PodUid("a")));
+}
+
 // A kubelet ran it, or the journal was lost: the runtime alone knows of it.
 class StrangersAtTheGate : public AdmissionGateTest {
  protected:
