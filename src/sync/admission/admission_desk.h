@@ -56,6 +56,8 @@ class PodPreemptor {
   virtual ~PodPreemptor() = default;
   // `ended`: nothing of it runs any more.
   virtual void Preempt(const PodIdentity& pod, UniqueFunction<void()> ended) = 0;
+  // It had its grace and half of it again, and something of it still runs.
+  virtual void NotGoneInTime(const PodIdentity& pod) = 0;
 };
 
 // The node as the API server has it now; in standalone mode as it is known.

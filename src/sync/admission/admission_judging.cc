@@ -153,7 +153,11 @@ void AdmissionDesk::Preempt(Entry& entry, const std::vector<AdmissionFailure>& f
         if (waiting == nullptr) return;
         log_.Error("Preempted pods did not go in time",
                    KV("requestingPod", waiting->record->needs.pod.ref.ToString()));
-        waiting->victims.clear();
+        for (const PodUid& victim : std::exchange(waiting->victims, {})) {
+          const auto late = entries_.find(victim);
+          if (late == entries_.end()) continue;
+          ports_.preemptor.NotGoneInTime(late->second.record->needs.pod);
+        }
         preempting_.erase(uid);
         Record(*waiting);
       });

@@ -422,6 +422,14 @@ void PodCore::Preempt(const PodIdentity& pod, UniqueFunction<void()> ended) {
   home_->kills->Flush();
 }
 
+void PodCore::NotGoneInTime(const PodIdentity& pod) {
+  const uint32_t shard = ShardOf(pod.uid, shards());
+  const Status sent = home_->seams.router.Send(shard, [this, shard, uid = pod.uid] {
+    if (Part* const part = parts_[shard].get()) part->pods().TellOverdue(uid);
+  });
+  static_cast<void>(sent);  // an event: what is too much is dropped
+}
+
 void PodCore::OnPodEnds(const EndOfWorker& end) {
   home_->admission->ends().Record(
       end.record, [home = home_.get(), uid = end.record.pod.uid, generation = end.generation] {

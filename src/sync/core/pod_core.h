@@ -151,6 +151,7 @@ class PodCore final : private PlegShards,
   void EndOrphan(const PodUid& pod) override;
   // PodPreemptor
   void Preempt(const PodIdentity& pod, UniqueFunction<void()> ended) override;
+  void NotGoneInTime(const PodIdentity& pod) override;
   // HousekeeperUser
   bool IsKnown(const PodUid& pod) const override;
   Status TakeLeftover(const PodIdentity& pod) override;

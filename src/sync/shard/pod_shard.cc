@@ -198,6 +198,11 @@ void PodShard::Kill(const PodUid& pod, Ending ending, std::optional<int64_t> gra
   StepSoon(pod);
 }
 
+void PodShard::TellOverdue(const PodUid& pod) {
+  const auto found = workers_.find(pod);
+  if (found != workers_.end()) found->second.worker->TellOverdue();
+}
+
 void PodShard::EndRecorded(const PodUid& pod, uint64_t generation) {
   const auto found = workers_.find(pod);
   if (found == workers_.end() || found->second.worker->generation() != generation) return;
@@ -458,8 +463,15 @@ void PodShard::OnWorkerFault(PodWorker& worker, const Error& error) {
 
 // Reads.
 
+// As far as it is known.
+PodIdentity PodShard::NameOf(const PodUid& pod) const {
+  const PodWorker* const worker = Find(pod);
+  return worker != nullptr ? worker->pod() : PodIdentity{.ref = {}, .uid = pod};
+}
+
 void PodShard::OnRead(const PodUid& pod, Applied applied, Duration took) {
   metrics_.Histogram(PlegMetric::kPodRelistDuration).Observe(took);
+  waiting_log_.Has(NameOf(pod), Lack::kRead, "", ports_.loop.Now());
   const auto found = workers_.find(pod);
   if (found == workers_.end()) return LookForOrphan(pod);
   found->second.worker->OnObserved(ports_.loop.Now());
@@ -468,7 +480,13 @@ void PodShard::OnRead(const PodUid& pod, Applied applied, Duration took) {
 }
 
 void PodShard::OnReadFailed(const PodUid& pod, const Error& error) {
-  log_.Error(error, "Could not read a pod from the runtime", Uid(pod));
+  waiting_log_.Lacks(NameOf(pod), Lack::kRead, "", error.message(), ports_.loop.Now());
+  const auto found = workers_.find(pod);
+  // A runtime that is away says nothing about the pod.
+  const bool is_first = reader_.Health(pod)->failures == 1;
+  if (found != workers_.end() && is_first && error.code() != ErrorCode::kUnavailable) {
+    found->second.worker->TellUnread(error);
+  }
   StepSoon(pod);
 }
 

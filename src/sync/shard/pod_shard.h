@@ -115,6 +115,8 @@ class PodShard final : public WorkerHost, private PodReaderUser {
 
   // From managers.
   void Kill(const PodUid& pod, Ending ending, std::optional<int64_t> grace_seconds);
+  // It was killed and had its time; people are told.
+  void TellOverdue(const PodUid& pod);
   // That it ends for good would survive the agent; of the worker of that generation.
   void EndRecorded(const PodUid& pod, uint64_t generation);
   // The last status of a pod that has ended is where it belongs.
@@ -197,6 +199,7 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   void OnRead(const PodUid& pod, Applied applied, Duration took) override;
   void OnReadFailed(const PodUid& pod, const Error& error) override;
 
+  PodIdentity NameOf(const PodUid& pod) const;
   Slot& MakeWorker(const PodIdentity& pod, Epoch fresh_after);
   void Begin(const PodWish& wish);
   void LookForOrphan(const PodUid& pod);

@@ -204,8 +204,10 @@ TEST_F(AdmissionDeskTest, ACriticalPodDoesNotWaitForEverForWhatWillNotGo) {
   ASSERT_TRUE(Ask(StaticPod("critical", "dns", "800m")));
   Pass(Seconds(28));
   EXPECT_FALSE(answers.contains("critical"));
+  EXPECT_EQ(preemptor.late, "");
   Pass(Seconds(4));
   EXPECT_EQ(answers["critical"], "admitted");
+  EXPECT_EQ(preemptor.late, "a ");
 }
 
 TEST_F(AdmissionDeskTest, ACriticalPodForWhichThereIsNoRoomIsRejectedInUpstreamsWords) {
