@@ -146,7 +146,7 @@ void LocalApi::AnswerPod(std::string ns, std::string name, net::HttpServerExchan
   for (const sync::PodIdentity& pod : gate.WaitingAfter({}, gate.waiting())) {
     if (pod.ref.name != path.name || pod.ref.ns != path.ns) continue;
     if (!waiting.empty()) waiting += ',';
-    AppendWaitingRow(pod, waiting);
+    AppendWaitingRow(pod, seams_.core.admission().Describe(pod.uid), Now(), waiting);
   }
   GatherFromShards<std::string>(
       seams_.shard,

@@ -85,6 +85,7 @@ void AdmissionDesk::WaitForRoom(Entry& entry, const Rejection& otherwise) {
               KV("podUID", pod.uid.value()), KV("lacks", otherwise.message));
     Enter(entry, Stage::kWaitingForRoom);
   }
+  entry.lacks = otherwise.message;
   waiting_.emplace(entry.generation, pod.uid);
 }
 

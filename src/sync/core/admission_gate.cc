@@ -203,8 +203,7 @@ void AdmissionGate::OnDecided(const PodUid& pod, const Result<AdmissionDecision>
 
 void AdmissionGate::Forward(const PodUid& pod, Entry& entry) {
   entry.stage = Stage::kForwarding;
-  if (!Pass(entry, *entry.wish, Stage::kForwarded)) return TryLater(pod);
-  desk_.Confirm(pod);
+  if (!Pass(entry, *entry.wish, Stage::kForwarded)) TryLater(pod);
 }
 
 void AdmissionGate::LineUp(const PodUid& pod) {

@@ -235,6 +235,8 @@ TEST_F(AdmissionDeskTest, ACriticalPodWaitsForPortsOfPodsThatMayBeNoMore) {
     ASSERT_TRUE(Ask(with_port(StaticPod("critical", "dns", "800m"))));
     Pass();
     EXPECT_EQ(StageOf("critical"), Stage::kWaitingForRoom);
+    EXPECT_TRUE(desk->Describe(PodUid("critical"))
+                    ->waits.starts_with("wait for what other pods are about to leave: "));
     EXPECT_EQ(preemptor.asked, "");
     dropped ? desk->Release(PodUid("a")) : desk->Claim(PodUid("a"));
     Pass();
@@ -252,6 +254,9 @@ TEST_F(AdmissionDeskTest, StaticPodsOfOneNameComeOneAfterTheOther) {
   Pass();
   EXPECT_EQ(answers["one"], "admitted");
   EXPECT_EQ(StageOf("two"), Stage::kWaitingForName);
+  EXPECT_EQ(desk->Describe(PodUid("two"))->waits,
+            "wait for the name ns/dns, which another static pod still has, one");
+  EXPECT_EQ(desk->Describe(PodUid("one"))->waits, "");
   desk->Release(PodUid("two"));
   desk->Release(PodUid("one"));
   Pass();
