@@ -10,6 +10,7 @@ namespace {
 
 constexpr Duration kLockPeriod = Milliseconds(100);
 constexpr uint32_t kFolderMode = 0750;
+constexpr uint32_t kJournalMode = 0700;
 
 Status TakeFile(const AgentOptions& options, reactor::ProgramEnd& end, const Logger& log,
                 AgentLocks& locks) {
@@ -27,18 +28,38 @@ Status TakeFile(const AgentOptions& options, reactor::ProgramEnd& end, const Log
   return end.EndWhenOpened(options.lock_file);
 }
 
+Status TakeHeld(const std::string& path, std::optional<reactor::FileLock>& lock) {
+  Result<std::optional<reactor::FileLock>> taken = reactor::FileLock::Try(path);
+  if (!taken) return taken.error();
+  lock = *std::move(taken);
+  if (lock) return lock->WriteHolder();
+  const std::optional<int64_t> holder = reactor::FileLock::ReadHolder(path);
+  const std::string who = holder ? "process " + std::to_string(*holder) : "another process";
+  return Error(ErrorCode::kAlreadyExists, "another agent runs with it, " + who);
+}
+
 Status TakeRoot(const AgentOptions& options, AgentLocks& locks) {
   const Status made = reactor::file_calls::MakeDirectories(options.OwnFolder(), kFolderMode);
   if (!made) return made.error().With("make the agent's folder");
-  const std::string path = options.OwnFolder() + "/lock";
-  Result<std::optional<reactor::FileLock>> taken = reactor::FileLock::Try(path);
-  if (!taken) return taken.error();
-  locks.root = *std::move(taken);
-  if (locks.root) return locks.root->WriteHolder();
-  const std::optional<int64_t> holder = reactor::FileLock::ReadHolder(path);
-  const std::string who = holder ? "process " + std::to_string(*holder) : "another process";
-  return Error(ErrorCode::kAlreadyExists, "another agent runs with it, " + who)
-      .With("root directory", options.root_folder);
+  const Status taken = TakeHeld(options.OwnFolder() + "/lock", locks.root);
+  if (!taken && taken.error().code() == ErrorCode::kAlreadyExists) {
+    return taken.error().With("root directory", options.root_folder);
+  }
+  return taken;
+}
+
+// The journal passes over names that begin with a dot.
+Status TakeJournal(const AgentOptions& options, const Logger& log, AgentLocks& locks) {
+  const std::string& folder = options.pods.core.journal.directory;
+  if (folder.empty()) return Ok();
+  const Status made = reactor::file_calls::MakeDirectories(folder, kJournalMode);
+  const Status taken = made ? TakeHeld(folder + "/.lock", locks.journal) : made;
+  if (taken) return Ok();
+  if (made && taken.error().code() == ErrorCode::kAlreadyExists) {
+    return taken.error().With("journal", folder);
+  }
+  log.Error(taken.error(), "Could not lock the journal", KV("directory", folder));
+  return Ok();
 }
 
 }  // namespace
@@ -51,6 +72,7 @@ Result<AgentLocks> TakeLocks(const AgentOptions& options, reactor::ProgramEnd& e
     if (locks.ended) return locks;
   }
   if (const Status taken = TakeRoot(options, locks); !taken) return taken.error();
+  if (const Status taken = TakeJournal(options, log, locks); !taken) return taken.error();
   return locks;
 }
 

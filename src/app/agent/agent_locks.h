@@ -1,5 +1,5 @@
-// That this agent is the only one: on its root directory, and, where --lock-file names one, among
-// all that were given that file.
+// That this agent is the only one: on its root directory, on the folder of its journal, which may
+// lie elsewhere, and, where --lock-file names one, among all that were given that file.
 #pragma once
 
 #include <optional>
@@ -17,12 +17,15 @@ namespace denselet::app {
 struct AgentLocks {
   std::optional<reactor::FileLock> file = {};
   std::optional<reactor::FileLock> root = {};
+  std::optional<reactor::FileLock> journal = {};
   // Set: the program is to end, and holds nothing.
   std::optional<reactor::ProgramEnd::Reason> ended = {};
 };
 
 // Waits for the lock file, as the kubelet does, until `end` comes. A root that another agent has is
-// an error which names its process: two of them would fight for the same pods. Makes the root.
+// an error which names its process: two of them would fight for the same pods. So is a journal that
+// another one writes: each would remove the other's files. Makes both folders; a journal's folder
+// that cannot be made or locked now is told, for the journal tries on.
 Result<AgentLocks> TakeLocks(const AgentOptions& options, reactor::ProgramEnd& end,
                              const Logger& log);
 

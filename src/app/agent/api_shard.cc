@@ -215,7 +215,8 @@ void ApiShard::OnPodRejected(const kube::PodRef& pod, const sync::Rejection& rej
   node_->recorder().Record({.kind = "Pod",
                             .ns = std::string(hot.ns),
                             .name = std::string(hot.name),
-                            .uid = std::string(hot.uid)},
+                            .uid = std::string(hot.uid),
+                            .resource_version = std::string(hot.resource_version)},
                            sync::EventType::kWarning, rejection.reason, rejection.message);
 }
 

@@ -143,6 +143,35 @@ Result<std::string> PlegText(std::string_view json) {
   return text + Section("Changes of the mode", lines);
 }
 
+namespace {
+
+// Empty: an agent that does not say, or one whose journal is well.
+std::string JournalTrouble(const Json* journal) {
+  if (journal == nullptr) return {};
+  const auto count = [journal](const char* key) {
+    return std::to_string(static_cast<int64_t>(NumberAt(*journal, key, 0)));
+  };
+  Lines lines;
+  if (NumberAt(*journal, "failures", 0) > 0) {
+    lines.push_back({"cannot be written", TextAt(*journal, "lastError") + "; " + count("failures") +
+                                              " times in a row, " + count("pendingRecords") +
+                                              " records wait"});
+  }
+  const std::string compaction = TextAt(*journal, "compactionError");
+  if (!compaction.empty()) lines.push_back({"cannot be compacted", compaction});
+  for (const Json& file : ListAt(*journal, "damagedFiles")) {
+    lines.push_back({"damaged at the start", TextAt(file, "file") + ": " + TextAt(file, "reason")});
+  }
+  const auto add = [&](const char* key, const char* what) {
+    if (NumberAt(*journal, key, 0) > 0) lines.push_back({what, count(key) + " records"});
+  };
+  add("recordsNotUnderstood", "not understood");
+  add("foreignRecordsDropped", "dropped, of a later agent");
+  return Section("Journal", lines);
+}
+
+}  // namespace
+
 Result<std::string> AgentText(std::string_view json) {
   const Result<Json> parsed = ParseAnswer(json);
   if (!parsed) return parsed.error();
@@ -158,6 +187,8 @@ Result<std::string> AgentText(std::string_view json) {
       {"PLEG", TextAt(*parsed, "plegMode") + " lead"},
       {"Pods that wait for admission",
        std::to_string(static_cast<int64_t>(NumberAt(*parsed, "podsWaitingForAdmission", 0)))}};
+  const Json* const journal = parsed->Find("journal");
+  if (journal != nullptr) lines.push_back({"Journal", TextAt(*journal, "state")});
   Lines shards;
   for (const Json& shard : ListAt(*parsed, "shards")) {
     shards.push_back(
@@ -166,7 +197,7 @@ Result<std::string> AgentText(std::string_view json) {
          std::to_string(static_cast<int64_t>(NumberAt(shard, "calls", 0))) + " calls under way",
          std::to_string(static_cast<int64_t>(NumberAt(shard, "line", 0))) + " pods in line"});
   }
-  return Columns(lines) + Section("Shards", shards);
+  return Columns(lines) + Section("Shards", shards) + JournalTrouble(journal);
 }
 
 }  // namespace denselet::app

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/local_api/gather.h"
+#include "app/local_api/journal_json.h"
 #include "app/local_api/metrics_json.h"
 #include "app/local_api/pod_json.h"
 #include "app/local_api/process_metrics.h"
@@ -146,7 +147,7 @@ void LocalApi::AnswerPod(std::string ns, std::string name, net::HttpServerExchan
   for (const sync::PodIdentity& pod : gate.WaitingAfter({}, gate.waiting())) {
     if (pod.ref.name != path.name || pod.ref.ns != path.ns) continue;
     if (!waiting.empty()) waiting += ',';
-    AppendWaitingRow(pod, waiting);
+    AppendWaitingRow(pod, seams_.core.admission().Describe(pod.uid), Now(), waiting);
   }
   GatherFromShards<std::string>(
       seams_.shard,
@@ -248,6 +249,9 @@ std::string LocalApi::AgentText(const Process& process,
     agent.Text("plegMode", sync::PlegModeName(seams_.core.pleg().mode()));
     agent.Number("missedEvents", seams_.core.pleg().missed_events());
     agent.Number("podsWaitingForAdmission", seams_.core.gate().waiting());
+    const sync::Journal& journal = seams_.core.journal();
+    AppendJournal(journal.report(), journal.state(),
+                  seams_.core.admission().records_not_understood(), moment, agent.Key("journal"));
     JsonList list(agent.Key("shards"));
     for (const ShardNumbers& shard : shards) {
       JsonObject entry(list.Next());

@@ -178,15 +178,24 @@ void AppendPodRow(const PodToShow& pod, const Moment& moment, std::string& out) 
   AddRow(pod, Parsed(pod.status), moment, row);
 }
 
-void AppendWaitingRow(const sync::PodIdentity& pod, std::string& out) {
+void AppendWaitingRow(const sync::PodIdentity& pod,
+                      const std::optional<sync::AdmissionDesk::Report>& asked, const Moment& moment,
+                      std::string& out) {
   JsonObject row(out);
   row.Text("namespace", pod.ref.ns);
   row.Text("name", pod.ref.name);
   row.Text("uid", pod.uid.value());
   row.Text("status", "Pending");
   row.Text("phase", "admission");
-  row.Text("waitsFor", "admission");
-  row.Text("waits", "wait for the decision whether it may run here");
+  if (!asked) {
+    row.Text("waitsFor", "admission");
+    row.Text("waits", "wait until it is known what an agent before this one left here");
+    return;
+  }
+  const std::string stage(sync::AdmissionStageName(asked->stage));
+  row.Text("waitsFor", "admission: " + stage);
+  row.Text("waits", asked->waits.empty() ? "wait for room in its shard's line" : asked->waits);
+  AddTime(row, "since", asked->since, moment);
 }
 
 void AppendPodDetail(const PodToShow& pod, const Moment& moment, std::string& out) {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "app/local_api/json_out.h"
+#include "sync/admission/admission_desk.h"
 #include "sync/pod_worker/pod_worker.h"
 
 namespace denselet::app {
@@ -23,7 +25,10 @@ void AppendPodRow(const PodToShow& pod, const Moment& moment, std::string& out);
 // The same, and calls, transitions, containers, where the time of its start went, and its status
 // whole.
 void AppendPodDetail(const PodToShow& pod, const Moment& moment, std::string& out);
-// A line of one that waits until it is decided whether it may run here.
-void AppendWaitingRow(const sync::PodIdentity& pod, std::string& out);
+// A line of one that waits until it is decided whether it may run here. Nothing: the desk has not
+// been asked yet.
+void AppendWaitingRow(const sync::PodIdentity& pod,
+                      const std::optional<sync::AdmissionDesk::Report>& asked, const Moment& moment,
+                      std::string& out);
 
 }  // namespace denselet::app

@@ -89,7 +89,7 @@ void PodsAnswer::SendWaiting() {
     std::string rows;
     for (const sync::PodIdentity& pod : waiting) {
       if (!rows.empty()) rows += ',';
-      AppendWaitingRow(pod, rows);
+      AppendWaitingRow(pod, core_.admission().Describe(pod.uid), Now(), rows);
     }
     Send(rows);
     after = waiting.back().uid;

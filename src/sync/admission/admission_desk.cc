@@ -85,11 +85,6 @@ Status AdmissionDesk::Ask(const kube::PodRef& pod, AdmissionQuestion question, A
   return Ok();
 }
 
-void AdmissionDesk::Confirm(const PodUid& pod) {
-  const auto found = entries_.find(pod);
-  if (found != entries_.end()) found->second.confirmed = true;
-}
-
 void AdmissionDesk::Claim(const PodUid& pod) {
   const auto found = entries_.find(pod);
   if (found == entries_.end()) return;
@@ -246,7 +241,56 @@ std::optional<AdmissionDesk::Report> AdmissionDesk::Describe(const PodUid& pod) 
                 .since = entry.since,
                 .rejected = entry.record->rejected,
                 .adopted = entry.adopted,
-                .confirmed = entry.confirmed};
+                .waits = WaitOf(entry)};
+}
+
+// ", UID".
+std::string AdmissionDesk::HolderOf(const ObjectRef& name) const {
+  const auto found = names_.find(name);
+  return found == names_.end() ? "" : ", " + found->second.holder.value();
+}
+
+std::string AdmissionDesk::WaitOf(const Entry& entry) const {
+  const ObjectRef& name = entry.record->needs.pod.ref;
+  switch (entry.stage) {
+    case Stage::kWaitingForName:
+      return "wait for the name " + name.ToString() + ", which another static pod still has" +
+             HolderOf(name);
+    case Stage::kAskingPlugins:
+      return "wait for the word of a manager of the node";
+    case Stage::kFetchingNode:
+      return "wait for the node as the API server has it now";
+    case Stage::kWaitingForRoom:
+      return "wait for what other pods are about to leave: " + entry.lacks;
+    case Stage::kPreempting:
+      return "wait for the end of " + std::to_string(entry.victims.size()) + " preempted pods";
+    case Stage::kJournalling:
+      return "wait until the journal has the decision";
+    case Stage::kDecided:
+      break;
+  }
+  return "";
+}
+
+std::string_view AdmissionStageName(AdmissionDesk::Stage stage) {
+  using Stage = AdmissionDesk::Stage;
+  switch (stage) {
+    case Stage::kWaitingForName:
+      return "name";
+    case Stage::kAskingPlugins:
+      return "managers";
+    case Stage::kFetchingNode:
+      return "node";
+    case Stage::kWaitingForRoom:
+      return "room";
+    case Stage::kPreempting:
+      return "preemption";
+    case Stage::kJournalling:
+      return "journal";
+    case Stage::kDecided:
+      break;
+  }
+  return "decided";
 }
 
 std::vector<PodIdentity> AdmissionDesk::Unclaimed() const {
@@ -255,6 +299,13 @@ std::vector<PodIdentity> AdmissionDesk::Unclaimed() const {
     if (!entry.claimed) pods.push_back(entry.record->needs.pod);
   }
   return pods;
+}
+
+SourceSet AdmissionDesk::SourcesOfStatic(const PodUid& pod) const {
+  const auto found = entries_.find(pod);
+  if (found == entries_.end() || !found->second.record->needs.is_static) return {};
+  const SourceSet told_by = found->second.record->needs.source;
+  return told_by.empty() ? SourceSet{SourceKind::kFile, SourceKind::kHttp} : told_by;
 }
 
 // Before Start: of one pod the last record counts.

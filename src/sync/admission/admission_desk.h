@@ -3,7 +3,7 @@
 // API server or a pod that must make room first hold up nobody else.
 //
 //   Ask -> [kWaitingForName] -> kAskingPlugins -> judged -> [kFetchingNode] -> [kPreempting]
-//       -> kJournalling -> kDecided, answered -> Confirm or Release ... [Leave] ... Release
+//       -> kJournalling -> kDecided, answered ... [Leave] ... Release
 //
 //   judged -> kWaitingForRoom -> judged: what it lacks is held by a pod that goes, or by one of the
 //   journal of which no source has spoken yet.
@@ -56,6 +56,8 @@ class PodPreemptor {
   virtual ~PodPreemptor() = default;
   // `ended`: nothing of it runs any more.
   virtual void Preempt(const PodIdentity& pod, UniqueFunction<void()> ended) = 0;
+  // It had its grace and half of it again, and something of it still runs.
+  virtual void NotGoneInTime(const PodIdentity& pod) = 0;
 };
 
 // The node as the API server has it now; in standalone mode as it is known.
@@ -113,8 +115,6 @@ class AdmissionDesk final : public JournalUser {
   // answer: kCorrupt, the pod cannot be read; kCancelled, it was released meanwhile. Refused:
   // kOverloaded, and kAlreadyExists while another question about the pod is not answered.
   Status Ask(const kube::PodRef& pod, AdmissionQuestion question, Answer answer);
-  // The pod's shard has taken it over.
-  void Confirm(const PodUid& pod);
   // A source speaks of it, though nothing is to be asked: it ends, and has what it has until then.
   void Claim(const PodUid& pod);
   // Its source has dropped it, or never spoke of it, while it still runs. Its resources are free at
@@ -132,12 +132,16 @@ class AdmissionDesk final : public JournalUser {
     Stage stage = Stage::kDecided;
     TimePoint since = {};
     std::optional<Rejection> rejected = {};
-    bool adopted = false, confirmed = false;
+    bool adopted = false;
+    std::string waits = {};  // for people; empty: for nothing
   };
   std::optional<Report> Describe(const PodUid& pod) const;
   bool IsDecided(const PodUid& pod) const;
   // Adopted ones that nobody has asked about: once the sources are ready, orphans.
   std::vector<PodIdentity> Unclaimed() const;
+  // That must have spoken before a static pod of which none of them told counts as an orphan.
+  // Empty: it is no static pod, or not known.
+  SourceSet SourcesOfStatic(const PodUid& pod) const;
   const Bookings& bookings() const { return bookings_; }
   size_t size() const { return entries_.size(); }
   uint64_t records_not_understood() const { return not_understood_; }
@@ -169,8 +173,9 @@ class AdmissionDesk final : public JournalUser {
     std::set<PodUid> victims = {};  // not gone yet
     reactor::TimerId timer = {};
     bool journalled = false;  // its record was taken by the journal
-    bool adopted = false, claimed = false, confirmed = false;
-    bool left = false;  // its source has dropped it
+    bool adopted = false, claimed = false;
+    bool left = false;       // its source has dropped it
+    std::string lacks = {};  // of kWaitingForRoom
   };
   // Of static pods: who has the name, and who waits for it, in order.
   struct StaticName {
@@ -204,6 +209,8 @@ class AdmissionDesk final : public JournalUser {
   void ForgetAdopted(const PodUid& pod);
   bool TakeName(Entry& entry);
   void FreeName(const Entry& entry);
+  std::string WaitOf(const Entry& entry) const;
+  std::string HolderOf(const ObjectRef& name) const;
 
   AdmissionPorts ports_;
   const Logger log_;
@@ -225,5 +232,8 @@ class AdmissionDesk final : public JournalUser {
   uint64_t not_understood_ = 0;
   Faults faults_;
 };
+
+// One word.
+std::string_view AdmissionStageName(AdmissionDesk::Stage stage);
 
 }  // namespace denselet::sync

@@ -65,12 +65,16 @@ void AdmissionDesk::Judge(Entry& entry, const NodeView* fresh) {
 
 // A rejection is for good, so nobody is rejected for what is about to be free: host ports of pods
 // that go already, and what pods of the journal have that may have been dropped while no agent ran.
-// A critical pod does not wait for the latter: the API server itself may be one.
+// A critical pod does not wait for resources of the latter: the API server itself may be one, and
+// it may preempt. Host ports it cannot take from anybody.
 bool AdmissionDesk::MayPass(const Entry& entry,
                             const std::vector<AdmissionFailure>& failures) const {
+  const bool lacks_ports = std::any_of(failures.begin(), failures.end(),
+                                       [](const AdmissionFailure& f) { return f.is_ports; });
+  const bool heeds_doubt = !doubtful_.empty() && (lacks_ports || !entry.record->needs.critical);
   return std::all_of(failures.begin(), failures.end(), [&](const AdmissionFailure& failure) {
     const bool by_others = failure.shortage || failure.is_ports;
-    return failure.passes || (by_others && !entry.record->needs.critical && !doubtful_.empty());
+    return failure.passes || (by_others && heeds_doubt);
   });
 }
 
@@ -81,6 +85,7 @@ void AdmissionDesk::WaitForRoom(Entry& entry, const Rejection& otherwise) {
               KV("podUID", pod.uid.value()), KV("lacks", otherwise.message));
     Enter(entry, Stage::kWaitingForRoom);
   }
+  entry.lacks = otherwise.message;
   waiting_.emplace(entry.generation, pod.uid);
 }
 
@@ -154,7 +159,11 @@ void AdmissionDesk::Preempt(Entry& entry, const std::vector<AdmissionFailure>& f
         if (waiting == nullptr) return;
         log_.Error("Preempted pods did not go in time",
                    KV("requestingPod", waiting->record->needs.pod.ref.ToString()));
-        waiting->victims.clear();
+        for (const PodUid& victim : std::exchange(waiting->victims, {})) {
+          const auto late = entries_.find(victim);
+          if (late == entries_.end()) continue;
+          ports_.preemptor.NotGoneInTime(late->second.record->needs.pod);
+        }
         preempting_.erase(uid);
         Record(*waiting);
       });

@@ -25,7 +25,7 @@ enum class Tag : uint8_t {
 };
 
 constexpr uint8_t kAdmitted = 1, kRejected = 2;
-constexpr uint8_t kStatic = 1, kCritical = 2;
+constexpr uint8_t kStatic = 1, kCritical = 2, kFromFile = 4, kFromHttp = 8;
 
 using Writer = FieldWriter<Tag>;
 
@@ -35,6 +35,19 @@ void PutAmounts(Writer& out, Tag tag, const ResourceAmounts& amounts) {
     PutLittleEndian(bytes, static_cast<uint64_t>(amount));
     out.Bytes(tag, bytes + name);
   }
+}
+
+uint8_t FlagsOf(const PodNeeds& needs) {
+  return static_cast<uint8_t>((needs.is_static ? kStatic : 0) | (needs.critical ? kCritical : 0) |
+                              (needs.source.Has(SourceKind::kFile) ? kFromFile : 0) |
+                              (needs.source.Has(SourceKind::kHttp) ? kFromHttp : 0));
+}
+
+void TakeFlags(uint8_t flags, PodNeeds& needs) {
+  needs.is_static = (flags & kStatic) != 0;
+  needs.critical = (flags & kCritical) != 0;
+  if ((flags & kFromFile) != 0) needs.source.Add(SourceKind::kFile);
+  if ((flags & kFromHttp) != 0) needs.source.Add(SourceKind::kHttp);
 }
 
 void PutPort(Writer& out, const HostPort& port) {
@@ -120,8 +133,7 @@ class Reader {
       return TakeNumber(value, outcome_) && (outcome_ == kAdmitted || outcome_ == kRejected);
     }
     if (tag == Tag::kFlags && TakeNumber(value, byte)) {
-      needs.is_static = (byte & kStatic) != 0;
-      needs.critical = (byte & kCritical) != 0;
+      TakeFlags(byte, needs);
       return true;
     }
     if (tag == Tag::kQos && TakeNumber(value, byte)) {
@@ -162,8 +174,7 @@ std::string EncodeAdmission(const AdmissionRecord& record) {
     out.Text(Tag::kMessage, record.rejected->message);
   }
   out.Number(Tag::kDecided, static_cast<uint64_t>(record.decided.time_since_epoch().count()));
-  out.Number(Tag::kFlags, static_cast<uint8_t>((needs.is_static ? kStatic : 0) |
-                                               (needs.critical ? kCritical : 0)));
+  out.Number(Tag::kFlags, FlagsOf(needs));
   if (needs.priority) out.Number(Tag::kPriority, static_cast<uint32_t>(*needs.priority));
   out.Number(Tag::kQos, static_cast<uint8_t>(needs.qos));
   out.Number(Tag::kGrace, static_cast<uint64_t>(needs.grace_seconds));

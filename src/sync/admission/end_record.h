@@ -23,6 +23,7 @@ struct EndRecord {
   Ending ending = {};
   std::optional<int64_t> grace_seconds = {};  // that was asked for; none: the pod's own
   WallTime decided = {};
+  bool from_journal = false;  // not a part of it: an agent before this one decided it
 
   friend bool operator==(const EndRecord&, const EndRecord&) = default;
 };

@@ -55,12 +55,13 @@ void EndedPods::Forget(const PodUid& pod) {
 
 // Of one pod the last record counts.
 bool EndedPods::OnEnd(std::string_view payload) {
-  const Result<EndRecord> record = DecodeEnd(payload);
+  Result<EndRecord> record = DecodeEnd(payload);
   if (!record) {
     log_.Error(record.error(), "A journalled end of a pod was not understood");
     return false;
   }
   if (faults_.forget_records) return true;
+  record->from_journal = true;
   entries_[record->pod.uid] = {
       .record = *record, .generation = next_generation_++, .durable = true};
   return true;

@@ -107,6 +107,14 @@ std::vector<HostPort> HostPorts(const core::PodSpec& spec) {
   return ports;
 }
 
+SourceSet SourceOf(const core::Pod& pod) {
+  const std::string_view told_by = AnnotationOf(pod, "kubernetes.io/config.source");
+  for (const SourceKind source : {SourceKind::kFile, SourceKind::kHttp}) {
+    if (told_by == SourceName(source)) return {source};
+  }
+  return {};
+}
+
 bool IsNative(std::string_view name) {
   return name.find('/') == name.npos || name.find("kubernetes.io/") != name.npos;
 }
@@ -129,6 +137,7 @@ PodNeeds ReadPodNeeds(const core::Pod& pod) {
   needs.pod = {.ref = {pod.metadata().namespace_(), pod.metadata().name()},
                .uid = PodUid(pod.metadata().uid())};
   needs.is_static = IsStaticPod(pod);
+  needs.source = SourceOf(pod);
   needs.critical = IsCriticalPod(pod);
   if (pod.spec().has_priority()) needs.priority = pod.spec().priority();
   needs.qos = QosOf(pod);

@@ -11,6 +11,7 @@
 
 #include "kube/api/fwd.h"
 #include "sync/ports/observed_pod.h"
+#include "sync/ports/source_set.h"
 #include "sync/spec/resource_spec.h"
 
 namespace denselet::sync {
@@ -39,6 +40,8 @@ struct HostPort {
 struct PodNeeds {
   PodIdentity pod = {};
   bool is_static = false;
+  // Of a static pod, where it came from. Empty: an agent that did not write that down.
+  SourceSet source = {};
   bool critical = false;
   std::optional<int32_t> priority = {};
   QosClass qos = QosClass::kBestEffort;

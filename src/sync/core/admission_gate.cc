@@ -23,7 +23,7 @@ bool IsDead(const ListedPod& pod) {
 
 }  // namespace
 
-AdmissionGate::AdmissionGate(reactor::Loop& loop, AdmissionDesk& desk, PodShards& shards,
+AdmissionGate::AdmissionGate(reactor::Loop& loop, AdmissionDesk& desk, GatedShards& shards,
                              uint32_t shard_count, AdmissionGateUser& user)
     : loop_(loop), desk_(desk), shards_(shards), shard_count_(shard_count), user_(user) {}
 
@@ -59,6 +59,12 @@ void AdmissionGate::OpenIfAll() {
   open_ = true;
   for (const auto& [shard, pods] : running_) adoptable_.insert(pods.begin(), pods.end());
   TryAgain();
+  ReleaseAllUnclaimed();
+}
+
+void AdmissionGate::OnSpoken(SourceSet sources) {
+  spoken_ = sources;
+  ReleaseAllUnclaimed();
 }
 
 Status AdmissionGate::Wish(uint32_t shard, PodWish wish) {
@@ -118,8 +124,9 @@ Status AdmissionGate::Begin(const PodUid& pod, uint32_t shard, PodWish wish) {
     }
     return passed;
   }
+  const bool left_alone = IsLeftAlone(pod);
   Entry& entry = pods_[pod];
-  if (IsLeftAlone(pod, shard)) {
+  if (left_alone) {
     entry = {.shard = shard,
              .stage = Stage::kLeaving,
              .behind_orphan = true,
@@ -202,8 +209,7 @@ void AdmissionGate::OnDecided(const PodUid& pod, const Result<AdmissionDecision>
 
 void AdmissionGate::Forward(const PodUid& pod, Entry& entry) {
   entry.stage = Stage::kForwarding;
-  if (!Pass(entry, *entry.wish, Stage::kForwarded)) return TryLater(pod);
-  desk_.Confirm(pod);
+  if (!Pass(entry, *entry.wish, Stage::kForwarded)) TryLater(pod);
 }
 
 void AdmissionGate::LineUp(const PodUid& pod) {
@@ -257,20 +263,40 @@ Status AdmissionGate::SourcesReady(uint32_t shard) {
   return told;
 }
 
-// No source has it, though all have spoken, and the runtime does: it ends, and has left its room.
-bool AdmissionGate::IsLeftAlone(const PodUid& pod, uint32_t shard) const {
-  return unclaimed_.contains(pod) && ready_.contains(shard);
+// None wishes it, and what it holds is not its next wish's.
+bool AdmissionGate::IsNobodys(const PodUid& pod) const {
+  return !pods_.contains(pod) || WaitsForOrphan(pod);
 }
 
-// Those that run have a worker, which tells when they have stopped; no source has them.
+// All that could tell of it have spoken and did not.
+bool AdmissionGate::IsDropped(const PodUid& pod) const {
+  if (ready_.contains(ShardOf(pod, shard_count_))) return true;
+  const SourceSet told_by = desk_.SourcesOfStatic(pod);
+  return open_ && IsNobodys(pod) && !told_by.empty() && spoken_.HasAll(told_by);
+}
+
+// And the runtime has it: it ends, and has left its room.
+bool AdmissionGate::IsLeftAlone(const PodUid& pod) const {
+  return unclaimed_.contains(pod) && IsDropped(pod);
+}
+
+void AdmissionGate::ReleaseAllUnclaimed() {
+  for (uint32_t shard = 0; shard < shard_count_; ++shard) ReleaseUnclaimed(shard);
+}
+
+// Those that run get a worker, which tells when they have stopped. Shards that know that all
+// sources have spoken look for them by themselves, also for dead things of a static pod that hold
+// up nobody until then.
 void AdmissionGate::ReleaseUnclaimed(uint32_t shard) {
-  if (!ready_.contains(shard)) return;
   std::erase_if(unclaimed_, [&](const PodUid& pod) {
-    if (ShardOf(pod, shard_count_) != shard) return false;
-    if (running_[shard].contains(pod)) {
+    if (ShardOf(pod, shard_count_) != shard || !IsDropped(pod)) return false;
+    const bool looked_for = ready_.contains(shard);
+    if (running_[shard].contains(pod) && (looked_for || !dead_.contains(pod))) {
       if (!pods_.contains(pod)) desk_.Leave(pod);
+      if (!looked_for) shards_.EndOrphan(pod);
       return false;
     }
+    if (IsNobodys(pod)) ForgetEnd(pod);
     Release(pod);
     adoptable_.erase(pod);
     if (WaitsForOrphan(pod)) BeginAnew(pod);
@@ -339,6 +365,13 @@ void AdmissionGate::OnOrphanStopped(const PodUid& pod) {
 }
 
 bool AdmissionGate::OnOrphanGone(const PodUid& pod) { return IsComing(pod) || OnPodGone(pod); }
+
+void AdmissionGate::OnVanished(const PodUid& pod) {
+  const uint32_t shard = ShardOf(pod, shard_count_);
+  const auto listed = running_.find(shard);
+  if (listed == running_.end() || listed->second.erase(pod) == 0) return;
+  ReleaseUnclaimed(shard);
+}
 
 bool AdmissionGate::WaitsForOrphan(const PodUid& pod) const {
   const auto found = pods_.find(pod);

@@ -13,6 +13,9 @@
 //   says that they end for good: their shards are told so with every wish.
 //   A pod that comes back under its uid while it ends is asked about anew when it is gone; also one
 //   that nobody wished any more, of which an agent before this one left something.
+//   What the journal has and no source tells of is ended, or forgotten if nothing runs: when all
+//   sources have spoken; of a static pod, when its own source has. Another manifest waits for its
+//   name, maybe that of the API server itself, so the API server is not waited for.
 //
 // Lives on the home shard. Bounded by the number of pods.
 #pragma once
@@ -39,11 +42,19 @@ class AdmissionGateUser {
   ~AdmissionGateUser() = default;
 };
 
+// The shards as the gate needs them.
+class GatedShards : public PodShards {
+ public:
+  // No source has it, though not all of them may have spoken: what the runtime has of it ends. Not
+  // lost; said again with each list as long as that is so.
+  virtual void EndOrphan(const PodUid& pod) = 0;
+};
+
 class AdmissionGate final : public PodShards {
  public:
   static constexpr Duration kRetry = Milliseconds(10);
 
-  AdmissionGate(reactor::Loop& loop, AdmissionDesk& desk, PodShards& shards, uint32_t shard_count,
+  AdmissionGate(reactor::Loop& loop, AdmissionDesk& desk, GatedShards& shards, uint32_t shard_count,
                 AdmissionGateUser& user);
   ~AdmissionGate() override;
   AdmissionGate(const AdmissionGate&) = delete;
@@ -55,6 +66,8 @@ class AdmissionGate final : public PodShards {
   void OnNodeKnown();
   // What the runtime has of a shard's pods.
   void OnListed(uint32_t shard, const std::vector<ListedPod>& pods);
+  // These sources have told all they have, or there is no such source.
+  void OnSpoken(SourceSet sources);
   bool is_open() const { return open_; }
 
   // PodShards
@@ -70,6 +83,8 @@ class AdmissionGate final : public PodShards {
   // wish, which still waits here or for the end of that worker.
   void OnOrphanStopped(const PodUid& pod);
   bool OnOrphanGone(const PodUid& pod);
+  // It has no worker and the runtime has it no more, as a list would tell later.
+  void OnVanished(const PodUid& pod);
 
   // It is wished, but what an agent before this one left of it is to end first, as nobody's.
   bool WaitsForOrphan(const PodUid& pod) const;
@@ -104,7 +119,9 @@ class AdmissionGate final : public PodShards {
   };
 
   bool IsOver(const PodUid& pod, const kube::PodRef& wish) const;
-  bool IsLeftAlone(const PodUid& pod, uint32_t shard) const;
+  bool IsDropped(const PodUid& pod) const;
+  bool IsLeftAlone(const PodUid& pod) const;
+  bool IsNobodys(const PodUid& pod) const;
   bool BeginAnew(const PodUid& pod);
   bool IsComing(const PodUid& pod) const;
   AdmissionQuestion QuestionAbout(const PodUid& pod, const kube::PodRef& wish) const;
@@ -122,20 +139,22 @@ class AdmissionGate final : public PodShards {
   void TryLater(const PodUid& pod);
   void TryAgain();
   void ReleaseUnclaimed(uint32_t shard);
+  void ReleaseAllUnclaimed();
   void Release(const PodUid& pod);
 
   reactor::Loop& loop_;
   AdmissionDesk& desk_;
-  PodShards& shards_;
+  GatedShards& shards_;
   const uint32_t shard_count_;
   AdmissionGateUser& user_;
   bool journal_read_ = false, node_known_ = false, open_ = false;
   std::map<uint32_t, std::set<PodUid>> running_;  // by shard, as listed last
-  std::set<PodUid> adoptable_;       // what the runtime had when the gate opened, until it is gone
-  std::set<PodUid> dead_;            // of these, those of which nothing can run any more
-  std::set<uint32_t> ready_;         // shards that were told that all sources spoke
-  std::set<PodUid> released_early_;  // before the journal was read
-  std::set<PodUid> gone_early_;      // the same
+  std::set<PodUid> adoptable_;  // what the runtime had when the gate opened, until it is gone
+  std::set<PodUid> dead_;       // of these, those of which nothing can run any more
+  std::set<uint32_t> ready_;    // shards that were told that all sources spoke
+  SourceSet spoken_;
+  std::set<PodUid> released_early_;      // before the journal was read
+  std::set<PodUid> gone_early_;          // the same
   std::map<PodUid, bool> ending_early_;  // the same: the wish says that it ends; true: it is gone
   // Of the journal, and nobody has asked about them; once all sources spoke, of the runtime, too.
   std::set<PodUid> unclaimed_;

@@ -29,6 +29,7 @@ struct PodCore::Home {
   std::unique_ptr<NewestPerPod<kube::PodRef>> mirrors = {};  // to the shards of their static pods
   std::unique_ptr<NewestPerPod<Ending>> kills = {};          // to the shards of their pods
   std::unique_ptr<NewestPerPod<uint64_t>> recorded = {};     // the same: the worker's generation
+  std::unique_ptr<NewestPerPod<Unit>> orphans = {};          // the same: nobody wishes them
   std::map<PodUid, UniqueFunction<void()>> preempted = {};   // who waits for their end
   StatusNode status_node = {};
   RuntimeTrouble trouble = {};
@@ -125,6 +126,10 @@ class PodCore::Part final : public PodShardUser {
     });
     static_cast<void>(asked);  // refused: the shard asks again
   }
+  void OnPodVanished(const PodUid& pod) override {
+    words_.push_back({{.ref = {}, .uid = pod}, Word::kVanished, Whose::kNobodys});
+    TellHome();
+  }
   bool OnPodEnds(const PodWorker& worker) override {
     ends_[worker.pod().uid] = {.record = {.pod = worker.pod(),
                                           .ending = *worker.state().ending,
@@ -157,7 +162,7 @@ class PodCore::Part final : public PodShardUser {
   }
 
  private:
-  enum class Word : uint8_t { kStopped, kGone };
+  enum class Word : uint8_t { kStopped, kGone, kVanished };
   struct Untold {
     PodIdentity pod;
     Word word;
@@ -167,11 +172,7 @@ class PodCore::Part final : public PodShardUser {
   void TellHome() {
     while (!words_.empty()) {
       const Status sent = SendHome([&core = core_, untold = words_.front()] {
-        if (core.home_ == nullptr) return;
-        if (untold.word == Word::kStopped) {
-          return core.OnPodStopped(untold.pod.uid, untold.whose);
-        }
-        core.OnPodGone(untold.pod, untold.whose);
+        if (core.home_ != nullptr) Tell(core, untold);
       });
       if (!sent) break;
       words_.pop_front();
@@ -180,6 +181,17 @@ class PodCore::Part final : public PodShardUser {
     timer_ = {};
     if (words_.empty()) return;
     timer_ = seams_.loop.Arm(After(seams_.loop.Now(), kTellAgain), [this] { TellHome(); });
+  }
+
+  static void Tell(PodCore& core, const Untold& untold) {
+    switch (untold.word) {
+      case Word::kStopped:
+        return core.OnPodStopped(untold.pod.uid, untold.whose);
+      case Word::kGone:
+        return core.OnPodGone(untold.pod, untold.whose);
+      case Word::kVanished:
+        return core.home_->gate->OnVanished(untold.pod.uid);
+    }
   }
 
   // What it has of dead containers, if that counts and has changed.
@@ -221,7 +233,11 @@ class PodCore::Part final : public PodShardUser {
 // were first seen.
 class PodCore::Wishes final : public DesiredPodsUser {
  public:
-  explicit Wishes(Home& home) : home_(home) {}
+  // Of a source that there is not, nothing is to be waited for.
+  Wishes(Home& home, SourceSet configured)
+      : home_(home), spoken_(SourceSet::All().Without(configured)) {
+    home_.gate->OnSpoken(spoken_);
+  }
 
   void OnPodChanges(SourceKind source, std::span<const PodChange> changes) override {
     for (const PodChange& change : changes) {
@@ -237,11 +253,16 @@ class PodCore::Wishes final : public DesiredPodsUser {
   void OnPodRefused(SourceKind source, const RefusedPod& refused) override {
     home_.dispatcher->OnPodRefused(source, refused);
   }
-  void OnSourceReady(SourceKind source) override { home_.dispatcher->OnSourceReady(source); }
+  void OnSourceReady(SourceKind source) override {
+    spoken_.Add(source);
+    home_.gate->OnSpoken(spoken_);
+    home_.dispatcher->OnSourceReady(source);
+  }
   void OnSourceLate(SourceKind source) override { home_.dispatcher->OnSourceLate(source); }
 
  private:
   Home& home_;
+  SourceSet spoken_;
 };
 
 PodCore::PodCore(uint32_t shards, PodCoreOptions options)
@@ -273,7 +294,7 @@ void PodCore::Begin(PodCoreUser& user, PodStatusSink& statuses) {
   MakeAdmission();
   home_->dispatcher = std::make_unique<PodDispatcher>(seams.loop, seams.log, *home_->gate, shards(),
                                                       options_.sources);
-  home_->wishes = std::make_unique<Wishes>(*home_);
+  home_->wishes = std::make_unique<Wishes>(*home_, options_.sources);
   MakeDeadBound();
   home_->housekeeper =
       std::make_unique<Housekeeper>(seams.loop, seams.random, seams.log, seams.leftovers,
@@ -293,7 +314,7 @@ void PodCore::MakeAdmission() {
                                                      .plugins = seams.admission_plugins},
                                       options_.admission, options_.sysctls);
   home_->gate = std::make_unique<AdmissionGate>(
-      seams.loop, *home_->admission, static_cast<PodShards&>(*this), shards(), *home_->user);
+      seams.loop, *home_->admission, static_cast<GatedShards&>(*this), shards(), *home_->user);
   home_->journal = std::make_unique<Journal>(seams.loop, seams.files, seams.random, home_->log,
                                              options_.journal, home_->admission->Kinds());
   home_->journal->Open([home = home_.get()](const JournalReport&) {
@@ -330,6 +351,10 @@ void PodCore::MakeRelays() {
         return to_shard(pod, [pod, generation = generation](Part& part) {
           part.pods().EndRecorded(pod, generation);
         });
+      });
+  home_->orphans =
+      std::make_unique<NewestPerPod<Unit>>(loop, [to_shard](const PodUid& pod, const Unit&) {
+        return to_shard(pod, [pod](Part& part) { part.pods().AdoptOrphanWhenRead(pod); });
       });
 }
 
@@ -395,6 +420,14 @@ void PodCore::Preempt(const PodIdentity& pod, UniqueFunction<void()> ended) {
       {.pod = pod, .ending = ending, .decided = home_->seams.loop.WallNow()});
   (*home_->kills)[pod.uid] = ending;
   home_->kills->Flush();
+}
+
+void PodCore::NotGoneInTime(const PodIdentity& pod) {
+  const uint32_t shard = ShardOf(pod.uid, shards());
+  const Status sent = home_->seams.router.Send(shard, [this, shard, uid = pod.uid] {
+    if (Part* const part = parts_[shard].get()) part->pods().TellOverdue(uid);
+  });
+  static_cast<void>(sent);  // an event: what is too much is dropped
 }
 
 void PodCore::OnPodEnds(const EndOfWorker& end) {
@@ -494,6 +527,11 @@ Status PodCore::SourcesReady(uint32_t shard) {
   if (sent) home_->ready.insert(shard);
   if (home_->ready.size() == shards() && home_->housekeeper) home_->housekeeper->Start();
   return sent;
+}
+
+void PodCore::EndOrphan(const PodUid& pod) {
+  static_cast<void>((*home_->orphans)[pod]);
+  home_->orphans->Flush();
 }
 
 // One whose wish is on its way gets its worker by that. A refusal is no loss: the shard asks again.

@@ -93,7 +93,7 @@ class PodCoreUser : public PlegUser, public AdmissionGateUser {
 };
 
 class PodCore final : private PlegShards,
-                      private PodShards,
+                      private GatedShards,
                       private PodPreemptor,
                       private HousekeeperUser {
  public:
@@ -142,14 +142,16 @@ class PodCore final : private PlegShards,
   enum class Whose : uint8_t { kWished, kNobodys };  // that a worker was made for
   struct Home;
 
-  // PlegShards, PodShards: on the home shard.
+  // PlegShards, GatedShards: on the home shard.
   Status Hint(uint32_t shard, std::vector<PodHint> hints) override;
   Status Listed(uint32_t shard, Epoch epoch, RuntimeWas was, std::vector<ListedPod> pods,
                 UniqueFunction<void(uint64_t)> checked) override;
   Status Wish(uint32_t shard, PodWish wish) override;
   Status SourcesReady(uint32_t shard) override;
+  void EndOrphan(const PodUid& pod) override;
   // PodPreemptor
   void Preempt(const PodIdentity& pod, UniqueFunction<void()> ended) override;
+  void NotGoneInTime(const PodIdentity& pod) override;
   // HousekeeperUser
   bool IsKnown(const PodUid& pod) const override;
   Status TakeLeftover(const PodIdentity& pod) override;

@@ -73,14 +73,19 @@ void Journal::OnLoaded(Result<ReplayedJournal> loaded) {
     log_.Error(trouble.reason, "A file of the journal was not as it should be",
                KV("directory", options_.directory), KV("file", trouble.file));
   }
-  const JournalReport report{.records = journal.records.size() - foreign_.size(),
-                             .foreign_records = foreign_.size(),
-                             .files = on_disk_.size(),
-                             .troubles = std::move(journal.troubles),
-                             .troubles_not_kept = journal.troubles_not_kept};
+  if (foreign_dropped_ > 0) {
+    log_.Error(Error(ErrorCode::kOverloaded, "a later agent left more than is kept for it"),
+               "Records of the journal were dropped", KV("directory", options_.directory),
+               KV("records", foreign_dropped_), KV("keptBytesMax", options_.foreign_bytes_max));
+  }
+  report_ = {.records = journal.records.size() - foreign_.size() - foreign_dropped_,
+             .foreign_records = foreign_.size(),
+             .files = on_disk_.size(),
+             .troubles = std::move(journal.troubles),
+             .troubles_not_kept = journal.troubles_not_kept};
   Sweep(0);
   CommitSoon();
-  std::exchange(opened_, nullptr)(report);
+  std::exchange(opened_, nullptr)(report_);
 }
 
 const JournalKind* Journal::KindOf(const JournalRecordView& record) const {

@@ -146,6 +146,8 @@ class Journal {
                 UniqueFunction<void()> durable);
 
   JournalState state() const;
+  // Of its opening; until then empty.
+  const JournalReport& report() const { return report_; }
 
  private:
   enum class Stage : uint8_t { kClosed, kOpening, kReady, kWriting, kPausing };
@@ -192,6 +194,7 @@ class Journal {
   const uint32_t salt_;                   // of all files that this one writes
   const std::shared_ptr<Journal*> self_;  // shared with operations under way
   UniqueFunction<void(const JournalReport&)> opened_;
+  JournalReport report_;
 
   Stage stage_ = Stage::kClosed;
   TimePoint since_ = {};

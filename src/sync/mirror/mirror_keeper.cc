@@ -210,8 +210,13 @@ void MirrorKeeper::OnDeleted(const ObjectRef& name, Entry& entry, const Result<A
 
 void MirrorKeeper::OnFailure(const ObjectRef& name, Entry& entry, const Error& error) {
   ++entry.failures;
-  // A server that is away is told once a pod, not once a try.
-  if (entry.failures == 1 || error.code() != ErrorCode::kUnavailable) {
+  // A server that is away is told once a pod, not once a try. After a start of the agent mirrors
+  // are there that the watch is about to show.
+  const bool is_first = entry.failures == 1;
+  const bool is_news = error.code() == ErrorCode::kAlreadyExists
+                           ? !is_first
+                           : is_first || error.code() != ErrorCode::kUnavailable;
+  if (is_news) {
     log_.Error(error, "Could not bring a mirror pod up to date", Pod(name),
                KV("failures", entry.failures));
   }

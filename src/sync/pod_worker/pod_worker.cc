@@ -168,7 +168,7 @@ void PodWorker::Reject(const Rejection& rejection) {
 void PodWorker::AdoptEnd(const EndRecord& record) {
   if (state_.ending) return;
   state_.ending = record.ending;
-  end_adopted_ = true;
+  end_adopted_ = record.from_journal;
   ShrinkGraceNow(record.grace_seconds);
 }
 

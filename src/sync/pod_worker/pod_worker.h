@@ -124,6 +124,9 @@ class PodWorker {
   // True: something that failed may be tried again now.
   bool ObjectsChanged(TimePoint now);
   void VolumeNotRenewed(const VolumeFault& fault, TimePoint now);
+  // Of its shard, for people: it could not be read; it did not end in time.
+  void TellUnread(const Error& error);
+  void TellOverdue();
   void VolumeRenewed(const std::string& volume, TimePoint now);
   void AllowRemoval() { facts_.removal_allowed = true; }
   void SetProbe(const std::string& container, uint32_t attempt, std::optional<ProbeResult> startup,
@@ -235,6 +238,7 @@ class PodWorker {
   void TellUnmounted(const Result<MountedVolumes>& answer);
   void LogUnmounted(const Result<MountedVolumes>& answer, TimePoint now);
   void TellSandbox(const Error& error);
+  void TellSandboxUnread(const Error& error);
   void TellEnd();
   void TellNotes(const std::vector<PodNote>& notes);
 

@@ -231,6 +231,22 @@ void PodWorker::TellSandbox(const Error& error) {
        "Failed to create pod sandbox: " + error.message());
 }
 
+// Once for all failures in a row.
+void PodWorker::TellSandboxUnread(const Error& error) {
+  if (starts_given_up_ || read_failures_ > 0 || error.code() == ErrorCode::kCancelled) return;
+  Tell("", EventType::kWarning, "FailedPodSandBoxStatus",
+       "Unable to get pod sandbox status: " + error.message());
+}
+
+void PodWorker::TellUnread(const Error& error) {
+  Tell("", EventType::kWarning, "FailedSync", "error determining status: " + error.message());
+}
+
+void PodWorker::TellOverdue() {
+  Tell("", EventType::kWarning, "ExceededGracePeriod",
+       "Container runtime did not kill the pod within specified grace period.");
+}
+
 void PodWorker::TellNotes(const std::vector<PodNote>& notes) {
   for (const PodNote& note : notes) {
     if (note.of == PodNote::Of::kPod) {

@@ -50,6 +50,7 @@ Status PodWorker::ReadSandboxNow(const SandboxId& id, TimePoint now) {
             } else if (answer || answer.error().code() == ErrorCode::kNotFound) {
               w.host_.ports().reader.Mark(w.pod_id_.uid, PodReader::Urgency::kUrgent);
             } else {
+              w.TellSandboxUnread(answer.error());
               w.ReadFailed(answer.error(), then);
             }
           }));

@@ -77,6 +77,7 @@ void PodShard::Begin(const PodWish& wish) {
   const PodIdentity pod = IdentityOf(wish.pod);
   // A pod that a list proved to be new needs no look before its sandbox is made.
   const bool is_new = store_.TakeAbsence(pod.uid);
+  orphans_unread_.erase(pod.uid);
   Slot& slot = MakeWorker(pod, is_new ? 0 : ports_.epochs.Next());
   slot.worker->Update({WishKind::kAdd, wish.pod, wish.rejected, wish.ended}, ports_.loop.Now());
   // Gone before it was begun (held back, or overtaken on its way here): the runtime may have
@@ -109,11 +110,13 @@ void PodShard::LookForOrphan(const PodUid& pod) {
   if (workers_.count(pod) != 0 || held_back_.count(pod) != 0) return;
   const StoredPod* stored = store_.Find(pod);
   if (stored == nullptr || stored->read == 0) return;
+  const bool is_orphan = orphans_unread_.erase(pod) != 0;
   if (stored->pod.empty()) {
     reader_.Drop(pod);
-    return store_.Forget(pod, ports_.epochs.Next());
+    store_.Forget(pod, ports_.epochs.Next());
+    return user_.OnPodVanished(pod);
   }
-  if (faults_.orphans_at_once) return AdoptOrphan(pod);
+  if (is_orphan || faults_.orphans_at_once) return AdoptOrphan(pod);
   if (!sources_ready_ || !unwished_.insert(pod).second) return;
   user_.OnPodUnwished(stored->pod.pod);
   if (unwished_timer_ != reactor::TimerId{}) return;
@@ -134,6 +137,12 @@ void PodShard::AdoptOrphan(const PodUid& pod) {
   Slot& slot = MakeWorker(stored->pod.pod, ports_.epochs.Next());
   slot.worker->AdoptOrphan(stored->pod, ports_.loop.Now());
   StepSoon(pod);
+}
+
+void PodShard::AdoptOrphanWhenRead(const PodUid& pod) {
+  if (workers_.count(pod) != 0 || held_back_.count(pod) != 0) return;
+  orphans_unread_.insert(pod);
+  LookForOrphan(pod);
 }
 
 // One that somebody knows meanwhile, or that the runtime has shown, is somebody else's concern.
@@ -172,6 +181,8 @@ uint64_t PodShard::Listed(Epoch epoch, RuntimeWas was, const std::vector<ListedP
     if (!announced) ++missed;
     reader_.Mark(pod);
   }
+  std::erase_if(orphans_unread_,
+                [&pods](const PodUid& pod) { return FindListed(pods, pod) == nullptr; });
   reader_.ListAnswered(epoch, was);
   store_.NothingOlderThan(std::min(epoch, reader_.OldestUnderWay()));
   std::erase_if(late_sandboxes_,
@@ -185,6 +196,11 @@ void PodShard::Kill(const PodUid& pod, Ending ending, std::optional<int64_t> gra
   if (found == workers_.end()) return;
   found->second.worker->Kill(std::move(ending), grace_seconds, ports_.loop.Now());
   StepSoon(pod);
+}
+
+void PodShard::TellOverdue(const PodUid& pod) {
+  const auto found = workers_.find(pod);
+  if (found != workers_.end()) found->second.worker->TellOverdue();
 }
 
 void PodShard::EndRecorded(const PodUid& pod, uint64_t generation) {
@@ -447,8 +463,15 @@ void PodShard::OnWorkerFault(PodWorker& worker, const Error& error) {
 
 // Reads.
 
+// As far as it is known.
+PodIdentity PodShard::NameOf(const PodUid& pod) const {
+  const PodWorker* const worker = Find(pod);
+  return worker != nullptr ? worker->pod() : PodIdentity{.ref = {}, .uid = pod};
+}
+
 void PodShard::OnRead(const PodUid& pod, Applied applied, Duration took) {
   metrics_.Histogram(PlegMetric::kPodRelistDuration).Observe(took);
+  waiting_log_.Has(NameOf(pod), Lack::kRead, "", ports_.loop.Now());
   const auto found = workers_.find(pod);
   if (found == workers_.end()) return LookForOrphan(pod);
   found->second.worker->OnObserved(ports_.loop.Now());
@@ -457,7 +480,13 @@ void PodShard::OnRead(const PodUid& pod, Applied applied, Duration took) {
 }
 
 void PodShard::OnReadFailed(const PodUid& pod, const Error& error) {
-  log_.Error(error, "Could not read a pod from the runtime", Uid(pod));
+  waiting_log_.Lacks(NameOf(pod), Lack::kRead, "", error.message(), ports_.loop.Now());
+  const auto found = workers_.find(pod);
+  // A runtime that is away says nothing about the pod.
+  const bool is_first = reader_.Health(pod)->failures == 1;
+  if (found != workers_.end() && is_first && error.code() != ErrorCode::kUnavailable) {
+    found->second.worker->TellUnread(error);
+  }
   StepSoon(pod);
 }
 

@@ -57,6 +57,8 @@ class PodShardUser {
   // The runtime has it and no wish for it came here: AdoptOrphan, if none is on its way. Told again
   // every few seconds as long as that is so.
   virtual void OnPodUnwished(const PodIdentity& pod) { static_cast<void>(pod); }
+  // It has no worker, and a look found that the runtime has it no more.
+  virtual void OnPodVanished(const PodUid& pod) { static_cast<void>(pod); }
   // It ends for good, which must outlive the agent: EndRecorded when it does. False: nobody keeps a
   // journal.
   virtual bool OnPodEnds(const PodWorker& worker) {
@@ -100,6 +102,8 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   void SourcesReady();
   // No source wishes it: what the runtime has of it goes.
   void AdoptOrphan(const PodUid& pod);
+  // The same, as soon as it was read. No wish comes before it is gone.
+  void AdoptOrphanWhenRead(const PodUid& pod);
 
   // From the housekeeping: the disk has something of this pod, which no source told of.
   void Leftover(const PodIdentity& pod);
@@ -111,6 +115,8 @@ class PodShard final : public WorkerHost, private PodReaderUser {
 
   // From managers.
   void Kill(const PodUid& pod, Ending ending, std::optional<int64_t> grace_seconds);
+  // It was killed and had its time; people are told.
+  void TellOverdue(const PodUid& pod);
   // That it ends for good would survive the agent; of the worker of that generation.
   void EndRecorded(const PodUid& pod, uint64_t generation);
   // The last status of a pod that has ended is where it belongs.
@@ -192,6 +198,7 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   void OnRead(const PodUid& pod, Applied applied, Duration took) override;
   void OnReadFailed(const PodUid& pod, const Error& error) override;
 
+  PodIdentity NameOf(const PodUid& pod) const;
   Slot& MakeWorker(const PodIdentity& pod, Epoch fresh_after);
   void Begin(const PodWish& wish);
   void LookForOrphan(const PodUid& pod);
@@ -216,6 +223,7 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   std::set<PodUid> leftovers_;  // of those with a worker
   // The runtime has them, and no wish came: whether one is on its way is asked.
   std::set<PodUid> unwished_;
+  std::set<PodUid> orphans_unread_;
   reactor::TimerId unwished_timer_ = {};
   // Of pods that are gone: sandboxes whose making was given up and may still come to an end.
   // Forgotten after kLateSandboxMax.

@@ -110,7 +110,15 @@ void DesiredPods::Drop(OfSource& pods, std::string_view uid, PodMerge& out) {
   pods.by_uid.erase(found);
 }
 
-void DesiredPods::Sort(PodMerge& out) { std::ranges::stable_sort(out.changes, {}, &PodChange::op); }
+// Who came first is served first where not all can be: as upstream, by the time of creation; static
+// pods have none.
+void DesiredPods::Sort(PodMerge& out) {
+  std::ranges::stable_sort(out.changes, {}, [](const PodChange& change) {
+    const kube::PodHotFields& pod = change.pod->hot();
+    const bool waits_its_turn = change.op == PodOp::kAdd && !pod.IsStatic();
+    return std::pair(change.op, waits_its_turn ? pod.creation_time : WallTime::min());
+  });
+}
 
 void DesiredPods::DropAllBut(OfSource& pods, const std::vector<kube::PodRef>& wanted,
                              PodMerge& out) {

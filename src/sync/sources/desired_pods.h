@@ -46,7 +46,8 @@ struct RefusedPod {
 };
 
 struct PodMerge {
-  std::vector<PodChange> changes;  // in the order above, within that in the order of the telling
+  // In the order above; additions by the time of creation, else in the order of the telling.
+  std::vector<PodChange> changes;
   std::vector<RefusedPod> refused;
 };
 

@@ -169,6 +169,24 @@ TEST(Tables, PlegIsToldWithItsHistory) {
             "  15:04:05.000  1m30s ago  events  the stream is trusted\n");
 }
 
+TEST(Tables, AJournalThatIsNotWellIsToldWithTheAgent) {
+  const auto well = AgentText(R"({"journal":{"state":"idle","failures":0}})");
+  ASSERT_TRUE(well);
+  EXPECT_NE(well->find("Journal                       idle\n"), std::string::npos) << *well;
+  const auto text = AgentText(R"({"journal":{"state":"pausing","failures":4,
+    "lastError":"no space left on device","pendingRecords":2,"foreignRecordsDropped":9,
+    "damagedFiles":[{"file":"segment-7","reason":"damaged"}]}})");
+  ASSERT_TRUE(text);
+  EXPECT_NE(text->find("\nJournal\n"
+                       "  cannot be written          no space left on device; 4 times in a row, 2 "
+                       "records wait\n"
+                       "  damaged at the start       segment-7: damaged\n"
+                       "  dropped, of a later agent  9 records\n"),
+            std::string::npos)
+      << *text;
+  EXPECT_EQ(AgentText("{}")->find("Journal"), std::string::npos) << "of an agent before";
+}
+
 TEST(Rows, WhatIsNoAnswerOfAnAgentIsRefused) {
   EXPECT_FALSE(ReadPodRows("<html>"));
   EXPECT_FALSE(ReadAgentRow("[]"));

@@ -169,6 +169,69 @@ TEST_F(CoreTest, AStaticPodWaitsForTheOneBeforeItOfItsName) {
   EXPECT_EQ(agent_->dispatcher().waiting_for_name(), 0u);
 }
 
+// The API server may be the very pod whose manifest was changed while no agent ran.
+class SilentServerTest : public CoreTest {
+ protected:
+  SilentServerTest() {
+    Start();
+    old_ = &Static("u1", "same");
+    other_ = &Pod(SimPodKind::kServer, "u3");
+    TellAll();
+    Run(Seconds(20));
+    EXPECT_TRUE(Runs(*old_) && Runs(*other_));
+    agent_.reset();
+    old_->wished = false;
+    next_ = &Static("u2", "same");
+  }
+  void TellFiles() {
+    std::vector<kube::PodRef> pods;
+    for (const auto& [uid, pod] : pods_) {
+      if (pod.wished && pod.is_static) pods.push_back(pod.Build());
+    }
+    agent_->OnSources([pods](sync::PodSources& s) { s.OnPods(SourceKind::kFile, pods); });
+  }
+  SimPod* old_ = nullptr;
+  SimPod* next_ = nullptr;
+  SimPod* other_ = nullptr;
+};
+
+TEST_F(SilentServerTest, AnotherManifestFollowsTheOldOneThatRuns) {
+  Start();
+  TellFiles();
+  bool both = false;
+  for (int i = 0; i < 600; ++i) {
+    Run(Milliseconds(100));
+    both |= Runs(*old_) && !model_.Read(next_->uid).empty();
+  }
+  EXPECT_FALSE(both);
+  EXPECT_FALSE(Runs(*old_));
+  EXPECT_TRUE(Runs(*next_));
+  EXPECT_TRUE(Runs(*other_)) << "nobody has said that it is no more";
+  EXPECT_EQ(Requests(RuntimeRequest::kStopContainer, *other_), 0u);
+  TellAll();
+  Run(Seconds(30));
+  EXPECT_TRUE(Runs(*next_) && Runs(*other_));
+  EXPECT_TRUE(model_.Read(old_->uid).empty());
+}
+
+TEST_F(SilentServerTest, AnotherManifestFollowsTheOldOneThatTheMachineTookDown) {
+  model_.KillEverything();
+  Start();
+  TellFiles();
+  Run(Seconds(20));
+  EXPECT_TRUE(Runs(*next_));
+  EXPECT_FALSE(Runs(*old_));
+}
+
+TEST_F(SilentServerTest, AManifestThatIsGoneEndsItsPod) {
+  next_->wished = false;
+  Start();
+  TellFiles();
+  Run(Seconds(60));
+  EXPECT_FALSE(Runs(*old_));
+  EXPECT_TRUE(Runs(*other_));
+}
+
 TEST_F(CoreTest, AStaticPodThatComesBackWhileItEndsIsBegunAnew) {
   Start();
   SimPod& pod = Static("u1");
@@ -214,6 +277,35 @@ TEST_F(CoreTest, AStaticPodThatComesBackWhileItsOrphanEndsIsBegunAnew) {
     EXPECT_EQ(bookings.Used("cpu"), 1000);
     agent_.reset();
   }
+}
+
+TEST_F(CoreTest, AStaticPodWhoseOrphanIsGoneBeforeAnybodyLookedAtItIsBegunAtOnce) {
+  SimPod& pod = Static("u1");
+  Start();
+  TellAll();
+  Run(Seconds(20));
+  ASSERT_TRUE(Runs(pod));
+  agent_.reset();
+  pod.wished = false;
+  Start();
+  TellAll();
+  while (!agent_->core().gate().is_open()) Run(Microseconds(100));
+  Run(Milliseconds(1));
+  const sync::ObservedPod there = model_.Read(pod.uid);  // somebody else removes it
+  for (const auto& container : there.containers) {
+    model_.Exit(container.id, 1);
+    ASSERT_TRUE(model_.RemoveContainer(container.id));
+  }
+  for (const auto& sandbox : there.sandboxes) {
+    ASSERT_TRUE(model_.StopSandbox(sandbox.id));
+    ASSERT_TRUE(model_.RemoveSandbox(sandbox.id));
+  }
+  pod.wished = true;
+  TellAll();
+  Run(Milliseconds(300));
+  EXPECT_FALSE(agent_->core().gate().WaitsForOrphan(pod.uid));
+  Run(Seconds(10));
+  EXPECT_TRUE(Runs(pod));
 }
 
 TEST_F(CoreTest, TheGraceShrinksWhileItRuns) {

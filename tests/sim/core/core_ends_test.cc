@@ -16,6 +16,15 @@ class CoreEndsTest : public CoreTest {
                  grace);
     });
   }
+  void OnPodEvent(const sync::ObjectEvent& event) override {
+    if (event.reason == reason_) told_.push_back(event.object.uid + ": " + event.message);
+  }
+  // Both need most of the node.
+  SimPod& Contested(SimPod& pod) {
+    pod.contested = true;
+    pod.milli_cpus = 2000;
+    return pod;
+  }
   // The next agent hears of the pods as the API server has them: it was told nothing.
   void Restart() {
     agent_.reset();
@@ -28,6 +37,9 @@ class CoreEndsTest : public CoreTest {
     EXPECT_TRUE(status.ParseFromString(statuses_[pod.uid]));
     return status.phase() + " " + status.reason();
   }
+  using Lines = std::vector<std::string>;
+  std::string reason_ = "Preempting";
+  Lines told_;  // of that reason
 };
 
 TEST_F(CoreEndsTest, AnEvictedPodIsNotRunAgain) {
@@ -79,24 +91,62 @@ TEST_F(CoreEndsTest, APodWhoseDeadlineHasPassedIsNotRunAgain) {
 TEST_F(CoreEndsTest, OneThatWasPreemptedIsNotRunBesideItsSuccessor) {
   options_.milli_cpus = kSimMilliCpus;
   Start();
-  SimPod& pod = Pod(SimPodKind::kServer, "u1");
-  pod.contested = true;
-  pod.milli_cpus = 2000;
+  SimPod& pod = Contested(Pod(SimPodKind::kServer, "u1"));
   TellAll();
   Run(Seconds(10));
   ASSERT_TRUE(Runs(pod));
-  SimPod& critical = Static("u2");
-  critical.contested = true;
-  critical.milli_cpus = 2000;
+  SimPod& critical = Contested(Static("u2"));
   TellAll();
   Run(Seconds(60));
   ASSERT_TRUE(Runs(critical));
   ASSERT_FALSE(Runs(pod));
+  EXPECT_EQ(told_, Lines{"u1: Preempted in order to admit critical pod"});
   Restart();
   Run(Seconds(60));
   EXPECT_TRUE(Runs(critical));
   EXPECT_FALSE(Runs(pod));
   EXPECT_EQ(StatusOf(pod), "Failed Preempting");
+  EXPECT_EQ(told_.size(), 1u) << "once";
+}
+
+// The API server, which knows of it, comes later.
+TEST_F(CoreEndsTest, APreemptionIsToldAlsoIfItMeetsThePodWithItsWish) {
+  options_.milli_cpus = kSimMilliCpus;
+  Start();
+  SimPod& pod = Contested(Pod(SimPodKind::kServer, "u1"));
+  TellAll();
+  Run(Seconds(10));
+  ASSERT_TRUE(Runs(pod));
+  agent_.reset();
+  Start();
+  const SimPod& critical = Contested(Static("u2"));
+  agent_->OnSources(
+      [built = critical.Build()](sync::PodSources& s) { s.OnPods(SourceKind::kFile, {built}); });
+  Run(Seconds(5));
+  EXPECT_EQ(told_, Lines{}) << "nobody here has the pod";
+  TellAll();
+  Run(Seconds(60));
+  EXPECT_FALSE(Runs(pod));
+  EXPECT_TRUE(Runs(critical));
+  EXPECT_EQ(told_, Lines{"u1: Preempted in order to admit critical pod"});
+}
+
+TEST_F(CoreEndsTest, OneThatDoesNotGoInTimeIsTold) {
+  reason_ = "ExceededGracePeriod";
+  options_.milli_cpus = kSimMilliCpus;
+  Start();
+  SimPod& pod = Contested(Pod(SimPodKind::kServer, "u1"));
+  TellAll();
+  Run(Seconds(10));
+  host_.faults().refused = 1;  // nothing can be stopped
+  Contested(Static("u2"));
+  TellAll();
+  Run(Seconds(44));
+  EXPECT_EQ(told_, Lines{});
+  Run(Seconds(4));
+  EXPECT_EQ(told_, Lines{"u1: Container runtime did not kill the pod within specified grace "
+                         "period."});
+  EXPECT_TRUE(Runs(pod));
 }
 
 TEST_F(CoreEndsTest, NothingStopsBeforeTheJournalHasIt) {

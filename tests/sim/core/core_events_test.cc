@@ -357,6 +357,46 @@ TEST_F(CoreEventsTest, APodThatCannotBeStoppedIsTold) {
   EXPECT_EQ(Told("FailedKillPod").size(), 1u);
 }
 
+TEST_F(CoreEventsTest, ASandboxThatCannotBeReadIsToldOnceForAllFailuresInARow) {
+  Add("app");
+  Tell();
+  for (int i = 0; i < 10'000 && model_.sandboxes() == 0; ++i) Run(Microseconds(100));
+  host_.faults().refused = 1;
+  Run(Seconds(10));
+  EXPECT_EQ(Told("FailedPodSandBoxStatus"),
+            Lines{": Unable to get pod sandbox status: the runtime failed"});
+  host_.faults().refused = 0;
+  Run(Minutes(1));
+  EXPECT_TRUE(Runs("app"));
+}
+
+TEST_F(CoreEventsTest, APodThatCannotBeReadIsToldOnceForAllFailuresInARow) {
+  Add("app");
+  Tell();
+  Run(Seconds(20));
+  ASSERT_TRUE(Runs("app"));
+  host_.faults().refused = 1;
+  model_.Exit(IdOf("app"), 1);
+  Run(Minutes(3));
+  EXPECT_EQ(Told("FailedSync"), Lines{": error determining status: the runtime failed"});
+  EXPECT_EQ(Logged("Could not read a pod from the runtime"), 1u);
+  host_.faults().refused = 0;
+  Run(Minutes(2));
+  EXPECT_EQ(Logged("Pod was read from the runtime again"), 1u);
+  EXPECT_EQ(Told("Started").size(), 2u);
+}
+
+TEST_F(CoreEventsTest, ARuntimeThatIsAwaySaysNothingOfItsPods) {
+  Add("app");
+  Tell();
+  Run(Seconds(20));
+  host_.Crash();
+  Run(Minutes(3));
+  host_.Start();
+  Run(Minutes(2));
+  EXPECT_EQ(Told("FailedSync"), Lines{});
+}
+
 TEST_F(CoreEventsTest, APodThatIsStoppedHasNoFailureToTell) {
   Add("app");
   Tell();

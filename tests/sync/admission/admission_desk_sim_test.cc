@@ -74,7 +74,6 @@ class DeskRun : private DeskHouse {
       }
       ++(decision->adopted ? adopted_ : decision->rejected ? rejected_ : admitted_);
       told_[uid] = told;
-      desk->Confirm(PodUid(uid));
       CheckTold();
     };
     (void)desk->Ask(pod, AdmissionQuestion::kDecide, answer);

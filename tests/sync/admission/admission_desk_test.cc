@@ -220,8 +220,10 @@ TEST_F(AdmissionDeskTest, ACriticalPodDoesNotWaitForEverForWhatWillNotGo) {
   ASSERT_TRUE(Ask(StaticPod("critical", "dns", "800m")));
   Pass(Seconds(28));
   EXPECT_FALSE(answers.contains("critical"));
+  EXPECT_EQ(preemptor.late, "");
   Pass(Seconds(4));
   EXPECT_EQ(answers["critical"], "admitted");
+  EXPECT_EQ(preemptor.late, "a ");
 }
 
 TEST_F(AdmissionDeskTest, ACriticalPodForWhichThereIsNoRoomIsRejectedInUpstreamsWords) {
@@ -234,6 +236,32 @@ TEST_F(AdmissionDeskTest, ACriticalPodForWhichThereIsNoRoomIsRejectedInUpstreams
                        "found to reclaim resources: [(res: cpu, q: 3000), ]"}));
 }
 
+// It cannot preempt a port, and a rejection is for good.
+TEST_F(AdmissionDeskTest, ACriticalPodWaitsForPortsOfPodsThatMayBeNoMore) {
+  const auto with_port = [](std::string yaml) {
+    const std::string name = "containers: [{name: c, ";
+    return yaml.insert(yaml.find(name) + name.size(),
+                       "ports: [{containerPort: 80, hostPort: 8080}], ");
+  };
+  for (const bool dropped : {true, false}) {
+    SCOPED_TRACE(dropped);
+    ASSERT_TRUE(Ask(with_port(SimplePod("a", "1500m"))));
+    Pass();
+    Restart();
+    ASSERT_TRUE(Ask(with_port(StaticPod("critical", "dns", "800m"))));
+    Pass();
+    EXPECT_EQ(StageOf("critical"), Stage::kWaitingForRoom);
+    EXPECT_TRUE(desk->Describe(PodUid("critical"))
+                    ->waits.starts_with("wait for what other pods are about to leave: "));
+    EXPECT_EQ(preemptor.asked, "");
+    dropped ? desk->Release(PodUid("a")) : desk->Claim(PodUid("a"));
+    Pass();
+    EXPECT_EQ(answers["critical"], dropped ? "admitted" : "NodePorts");
+    for (const char* pod : {"a", "critical"}) desk->Release(PodUid(pod));
+    answers.clear();
+  }
+}
+
 TEST_F(AdmissionDeskTest, StaticPodsOfOneNameComeOneAfterTheOther) {
   ASSERT_TRUE(Ask(StaticPod("one", "dns", "1500m")));
   Pass();
@@ -242,6 +270,9 @@ TEST_F(AdmissionDeskTest, StaticPodsOfOneNameComeOneAfterTheOther) {
   Pass();
   EXPECT_EQ(answers["one"], "admitted");
   EXPECT_EQ(StageOf("two"), Stage::kWaitingForName);
+  EXPECT_EQ(desk->Describe(PodUid("two"))->waits,
+            "wait for the name ns/dns, which another static pod still has, one");
+  EXPECT_EQ(desk->Describe(PodUid("one"))->waits, "");
   desk->Release(PodUid("two"));
   desk->Release(PodUid("one"));
   Pass();

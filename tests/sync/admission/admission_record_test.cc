@@ -32,6 +32,10 @@ TEST(AdmissionRecord, IsReadAsItWasWritten) {
   record.rejected = Rejection{"OutOfcpu", "not enough"};
   record.needs.priority.reset();
   EXPECT_EQ(*DecodeAdmission(EncodeAdmission(record)), record);
+  for (const SourceKind source : {SourceKind::kFile, SourceKind::kHttp}) {
+    record.needs.source = {source};
+    EXPECT_EQ(*DecodeAdmission(EncodeAdmission(record)), record);
+  }
   EXPECT_EQ(*DecodeAdmissionGone(EncodeAdmissionGone(PodUid("u"))), PodUid("u"));
   EXPECT_LT(EncodeAdmission(Full()).size(), 250u);
 }

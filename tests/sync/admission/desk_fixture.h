@@ -24,7 +24,9 @@ class HeldPreemptor final : public PodPreemptor {
     asked += pod.uid.value() + " ";
     held[pod.uid] = std::move(ended);
   }
+  void NotGoneInTime(const PodIdentity& pod) override { late += pod.uid.value() + " "; }
   std::string asked;
+  std::string late;
   std::map<PodUid, UniqueFunction<void()>> held;
 };
 

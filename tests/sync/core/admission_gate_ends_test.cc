@@ -95,6 +95,20 @@ TEST_F(OrphansAtTheGate, OneThatIsWishedAgainAndDroppedEnds) {
   EXPECT_FALSE(gate_->Knows(PodUid("a")));
 }
 
+// Nobody had begun to end it, and the next list may be minutes away.
+TEST_F(OrphansAtTheGate, OneThatIsWishedAgainIsDecidedAnewWhenALookFindsThatItIsGone) {
+  OrphanOf(PortPod("a"));
+  ASSERT_TRUE(Wish(WishKind::kAdd, PortPod("a")));
+  gate_->OnVanished(PodUid("a"));
+  EXPECT_FALSE(gate_->WaitsForOrphan(PodUid("a")));
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; ");
+  gate_->OnVanished(PodUid("a"));  // told late, by way of its worker's look
+  Pass();
+  EXPECT_EQ(shards_.Take(), "");
+  EXPECT_TRUE(desk->bookings().Has(PodUid("a")));
+}
+
 // A kubelet ran it, or the journal was lost: the runtime alone knows of it.
 class StrangersAtTheGate : public AdmissionGateTest {
  protected:
@@ -137,11 +151,130 @@ TEST_F(StrangersAtTheGate, OneThatNobodyWishesIsForgottenWhenItIsGone) {
 
 TEST_F(AdmissionGateTest, OneThatTheJournalDoesNotKnowIsAdoptedIfItIsWishedInTime) {
   Open({"a"});
-  ASSERT_TRUE(Wish(WishKind::kAdd, StaticPod("a", "99")));
+  ASSERT_TRUE(Wish(WishKind::kAdd, SimplePod("a", "99")));
   Pass();
   EXPECT_EQ(shards_.Take(), "add a; ");
   EXPECT_TRUE(gate_->SourcesReady(0));
   EXPECT_FALSE(gate_->WaitsForOrphan(PodUid("a")));
+}
+
+// Another manifest of a static pod came while no agent ran; the API server may be silent for good,
+// as it may be that very pod.
+class StaticPodsAtTheGate : public AdmissionGateTest {
+ protected:
+  static constexpr SourceSet kFile = {SourceKind::kFile};
+  static constexpr SourceSet kHttp = {SourceKind::kHttp};
+
+  static std::string Of(const std::string& yaml, const std::string& uid) {
+    std::string named = yaml;
+    return named.replace(named.find("name: " + uid), 6 + uid.size(), "name: same");
+  }
+  static std::string FromFile(const std::string& uid) { return Of(StaticPod(uid, "1"), uid); }
+  static std::string FromUrl(const std::string& uid) {
+    std::string yaml = FromFile(uid);
+    return yaml.replace(yaml.find("source: file"), 12, "source: http");
+  }
+  static ListedPod Listed(const std::string& uid, SandboxState sandbox) {
+    return {.pod = {.ref = {}, .uid = PodUid(uid)}, .sandboxes = {{.state = sandbox}}};
+  }
+  // An agent before had it and an API pod; the runtime has so much of them now.
+  void HadBefore(const std::string& yaml, std::vector<ListedPod> listed) {
+    Open();
+    ASSERT_TRUE(Wish(WishKind::kAdd, yaml));
+    Add("of-the-server", "100m");
+    Pass();
+    gate_.reset();
+    Restart();
+    NewGate();
+    gate_->OnJournalRead();
+    gate_->OnListed(0, listed);
+    shards_.Take();
+  }
+  bool Books(const std::string& uid) { return desk->bookings().Has(PodUid(uid)); }
+};
+
+TEST_F(StaticPodsAtTheGate, OneThatRunsEndsAndAnotherOfItsNameFollows) {
+  HadBefore(FromFile("a"), {Listed("a", SandboxState::kReady)});
+  ASSERT_TRUE(Wish(WishKind::kAdd, FromFile("b")));
+  Pass();
+  EXPECT_EQ(shards_.Take(), "") << "a file may still tell of it";
+  gate_->OnSpoken(kFile);
+  Pass();
+  EXPECT_EQ(shards_.Take(), "end a; ");
+  EXPECT_TRUE(desk->bookings().IsGoing(PodUid("a")));
+  gate_->OnOrphanStopped(PodUid("a"));
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add b; ");
+  EXPECT_FALSE(gate_->OnOrphanGone(PodUid("a")));
+  EXPECT_TRUE(Books("of-the-server")) << "nobody has said that it is no more";
+}
+
+TEST_F(StaticPodsAtTheGate, OneThatIsDeadOrGoneIsNotWaitedFor) {
+  for (const bool dead : {true, false}) {
+    SCOPED_TRACE(dead);
+    std::vector<ListedPod> listed;
+    if (dead) listed.push_back(Listed("a", SandboxState::kNotReady));
+    HadBefore(FromFile("a"), listed);
+    ASSERT_TRUE(Wish(WishKind::kAdd, FromFile("b")));
+    gate_->OnSpoken(kFile);
+    Pass();
+    EXPECT_EQ(shards_.Take(), "add b; ");
+    EXPECT_FALSE(Books("a"));
+    gate_->OnPodGone(PodUid("b"));
+    gate_->OnPodGone(PodUid("of-the-server"));
+    Pass();
+    gate_.reset();
+    Restart();
+    NewGate();
+  }
+}
+
+TEST_F(StaticPodsAtTheGate, OnlyItsOwnSourceCanHaveDroppedIt) {
+  HadBefore(FromUrl("a"), {Listed("a", SandboxState::kReady)});
+  gate_->OnSpoken(kFile);
+  Pass();
+  EXPECT_EQ(shards_.Take(), "");
+  gate_->OnSpoken(kHttp);
+  EXPECT_EQ(shards_.Take(), "end a; ");
+}
+
+TEST_F(StaticPodsAtTheGate, WhatItsSourceStillHasGoesOn) {
+  HadBefore(FromFile("a"), {Listed("a", SandboxState::kReady)});
+  ASSERT_TRUE(Wish(WishKind::kAdd, FromFile("a")));
+  gate_->OnSpoken(kFile);
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; ");
+  gate_->OnListed(0, {Listed("a", SandboxState::kReady)});
+  EXPECT_EQ(shards_.Take(), "");
+}
+
+TEST_F(StaticPodsAtTheGate, SpokenBeforeTheGateOpensCountsAsMuch) {
+  Open();
+  ASSERT_TRUE(Wish(WishKind::kAdd, FromFile("a")));
+  Pass();
+  gate_.reset();
+  Restart();
+  NewGate();
+  gate_->OnSpoken(kFile);
+  gate_->OnJournalRead();
+  shards_.Take();
+  gate_->OnListed(0, {Listed("a", SandboxState::kReady)});
+  EXPECT_EQ(shards_.Take(), "end a; ");
+  gate_->OnListed(0, {Listed("a", SandboxState::kReady)});
+  EXPECT_EQ(shards_.Take(), "end a; ") << "should its shard not have got to it";
+}
+
+TEST_F(StaticPodsAtTheGate, OneThatIsWishedAgainAfterAllIsDecidedWhenItIsGone) {
+  HadBefore(FromFile("a"), {Listed("a", SandboxState::kReady)});
+  gate_->OnSpoken(kFile);
+  EXPECT_EQ(shards_.Take(), "end a; ");
+  ASSERT_TRUE(Wish(WishKind::kAdd, FromFile("a")));
+  Pass();
+  EXPECT_TRUE(gate_->WaitsForOrphan(PodUid("a")));
+  gate_->OnOrphanStopped(PodUid("a"));
+  EXPECT_TRUE(gate_->OnOrphanGone(PodUid("a")));
+  Pass();
+  EXPECT_EQ(shards_.Take(), "add a; ");
 }
 
 class EndedPodsAtTheGate : public AdmissionGateTest {

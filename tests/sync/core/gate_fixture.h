@@ -14,7 +14,7 @@
 namespace denselet::sync {
 
 // One shard; what it is told stands in a text.
-class HeardShards final : public PodShards {
+class HeardShards final : public GatedShards {
  public:
   Status Wish(uint32_t, PodWish wish) override {
     if (full) return Error(ErrorCode::kOverloaded, "full");
@@ -29,6 +29,7 @@ class HeardShards final : public PodShards {
     heard += "ready; ";
     return Ok();
   }
+  void EndOrphan(const PodUid& pod) override { heard += "end " + pod.value() + "; "; }
   std::string Take() { return std::exchange(heard, ""); }
 
   std::string heard;

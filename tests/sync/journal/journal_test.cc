@@ -263,7 +263,9 @@ TEST_F(JournalTest, ForeignRecordsHaveABound) {
   options_.foreign_bytes_max = 350;
   RestartAndRun();
   EXPECT_EQ(opened_->foreign_records, 3u);
+  EXPECT_EQ(opened_->records, 0u);
   EXPECT_EQ(journal_->state().foreign_dropped, 7u);
+  EXPECT_NE(sink_.Take().find("Records of the journal were dropped"), std::string::npos);
 }
 
 TEST_F(JournalTest, DamageIsToldAndLeftBehindByASnapshot) {

@@ -83,9 +83,15 @@ class MirrorTest : public testing::Test {
     RunFor(Milliseconds(1));
   }
 
-  void Start() {
+  void MakeKeeper() {
     keeper_ = std::make_unique<MirrorKeeper>(loop(), random_, Logger(output_), api_, sources_,
                                              ending_, MirrorKeeperOptions{.node_name = "n1"});
+  }
+  void Start() {
+    MakeKeeper();
+    Watch();
+  }
+  void Watch() {
     watcher_ = std::make_unique<Watcher>(*keeper_);
     watch_ = fake_.Follow({.resource = kube::kPods}, *watcher_);
     RunFor(Milliseconds(100));
@@ -149,6 +155,27 @@ class MirrorTest : public testing::Test {
   std::unique_ptr<Watcher> watcher_;
   std::unique_ptr<ListWatch> watch_;
 };
+
+TEST_F(MirrorTest, OneThatAnAgentBeforeMadeIsNoTroubleUntilItIsNotShown) {
+  Start();
+  SetNode();
+  Wish(PodOp::kAdd, Static("web", "h1"));
+  RunFor(Seconds(1));
+  ASSERT_EQ(HashOf("web"), "h1");
+  const auto troubles = [this] { return sink_.Take().find("Could not bring a mirror pod"); };
+  for (const bool shown : {true, false}) {
+    SCOPED_TRACE(shown);
+    Stop();
+    MakeKeeper();
+    SetNode();
+    Wish(PodOp::kAdd, Static("web", "h1"));
+    RunFor(Milliseconds(150));
+    EXPECT_EQ(api_.requests[ApiVerb::kCreate], shown ? 2 : 3);
+    if (shown) Watch();
+    RunFor(Seconds(5));
+    EXPECT_EQ(troubles() == std::string::npos, shown);
+  }
+}
 
 TEST_F(MirrorTest, IsMadeOnceTheNodeIsRegisteredAndOwnedByIt) {
   Start();

@@ -104,6 +104,21 @@ TEST(DesiredPods, TellsRemovalsFirstAndStatusLast) {
               ElementsAre("REMOVE 4", "ADD 5", "UPDATE 3", "DELETE 2", "RECONCILE 1"));
 }
 
+TEST(DesiredPods, TellsWhoWasMadeFirstFirst) {
+  DesiredPods desired;
+  const auto made = [](int64_t seconds) {
+    return [seconds](kube::core::Pod& pod) {
+      pod.mutable_metadata()->mutable_creationtimestamp()->set_seconds(seconds);
+    };
+  };
+  const PodMerge merge =
+      desired.Set(kApi,
+                  {MakePod("a", "1", made(300)), MakePod("b", "2", made(100)),
+                   MakePod("c", "3", made(200)), MakePod("d", "4", made(100)), MakePod("e", "5")},
+                  kNow);
+  EXPECT_THAT(Texts(merge), ElementsAre("ADD 5", "ADD 2", "ADD 4", "ADD 3", "ADD 1"));
+}
+
 TEST(DesiredPods, SourcesAreApart) {
   DesiredPods desired;
   EXPECT_THAT(Texts(desired.Set(kApi, {MakePod("a", "1")}, kNow)), ElementsAre("ADD 1"));
