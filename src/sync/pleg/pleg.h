@@ -132,6 +132,7 @@ class Pleg final : public RuntimeEventsUser {
  private:
   void ArmNext(Duration pause);
   void ListForStream();
+  void CheckAListComes() const;
   void StartList();
   void OnList(uint64_t number, Result<RuntimeList> answer);
   void Distribute(Epoch epoch, RuntimeList list);
@@ -156,6 +157,7 @@ class Pleg final : public RuntimeEventsUser {
   std::deque<PlegModeChange> history_;
   EventStreamState stream_ = EventStreamState::kConnecting;
   TimePoint connecting_since_;
+  Epoch established_ = 0;  // the newest number when the stream was
   bool must_relist_ = false;
   uint32_t clean_needed_;
   uint32_t clean_lists_ = 0;  // in a row, asked for after the stream was established

@@ -33,6 +33,14 @@ class ScopedFlag {
   bool& flag_;
 };
 
+// Whoever decides that has looked at the pod, and later than at what its worker was begun with:
+// words of the runtime about a sandbox or a container are never enough (invariants 5 and 13).
+bool MakesSomething(const Action& action) {
+  return std::holds_alternative<RunSandbox>(action) ||
+         std::holds_alternative<CreateContainer>(action) ||
+         std::holds_alternative<StartContainer>(action);
+}
+
 }  // namespace
 
 std::string_view PhaseName(Phase phase) {
@@ -410,10 +418,9 @@ void PodWorker::Step(TimePoint now) {
                                       .wall_now = host_.ports().loop.WallNow()});
     host_.OnWorkerDecided(*this, decision);
     if (decision.cancel_starts) CancelStarts();
-    if (const Wait* wait = std::get_if<Wait>(&decision.action)) return Rest(*wait, now);
     const Status done = Perform(decision.action, now);
     if (!done) return Fail(done.error(), now);
-    if (nothing_left_) return;
+    if (nothing_left_ || std::holds_alternative<Wait>(decision.action)) return;
   }
   host_.StepSoon(pod_id_.uid);  // fairness: let other pods run
 }
@@ -421,9 +428,10 @@ void PodWorker::Step(TimePoint now) {
 Status PodWorker::Perform(const Action& action, TimePoint now) {
   ENSURE(IsLegal(state_.phase, action) || faults_.start_after_end,
          "an action that is not legal in this phase");
-  Note(now, ActionName(action));
+  ENSURE(!MakesSomething(action) || Observe().pod != nullptr, "something is made without a look");
+  if (!std::holds_alternative<Wait>(action)) Note(now, ActionName(action));
   return std::visit(Overloaded{
-                        [](const Wait&) { return Ok(); },
+                        [this, now](const Wait& wait) { return Rest(wait, now); },
                         [this, now](const EnterPhase& enter) { return Enter(enter, now); },
                         [this](const Nothing&) {
                           nothing_left_ = true;
@@ -458,7 +466,8 @@ Status PodWorker::Enter(const EnterPhase& enter, TimePoint now) {
 }
 
 // Every wait names what ends it: a call under way, a read, or a time (invariant 6).
-void PodWorker::Rest(const Wait& wait, TimePoint now) {
+Status PodWorker::Rest(const Wait& wait, TimePoint now) {
+  if (Status ends = HasAnEnd(wait); !ends) return ends;
   const Wait before = std::exchange(wait_, wait);
   if (wait.what != before.what || wait.container != before.container) {
     if (!timeline_.over) {
@@ -484,6 +493,7 @@ void PodWorker::Rest(const Wait& wait, TimePoint now) {
     held_.reset();
   }
   if (wait.until != kNever) host_.WakeAt(pod_id_.uid, std::max(wait.until, now));
+  return Ok();
 }
 
 void PodWorker::CancelStarts() {

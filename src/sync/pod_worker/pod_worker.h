@@ -196,7 +196,8 @@ class PodWorker {
   // pod_worker.cc
   DecideInput Input(TimePoint now) const;
   Status Perform(const Action& action, TimePoint now);
-  void Rest(const Wait& wait, TimePoint now);
+  Status Rest(const Wait& wait, TimePoint now);
+  Status HasAnEnd(const Wait& wait) const;  // worker_reads.cc
   bool HasSeen(const PodHint& hint) const;
   bool HintIsSettled() const;
   bool ChangedSinceLook(Epoch epoch, const ListedPod* listed) const;

@@ -163,6 +163,7 @@ void PodShard::Hint(const std::vector<PodHint>& hints) {
 }
 
 uint64_t PodShard::Listed(Epoch epoch, RuntimeWas was, const std::vector<ListedPod>& pods) {
+  CHECK(epoch <= ports_.epochs.last());
   uint64_t missed = 0;
   for (const PodUid& pod : store_.Compare(epoch, pods)) {
     const auto found = workers_.find(pod);
