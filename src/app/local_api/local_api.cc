@@ -266,6 +266,7 @@ std::string LocalApi::PlegText() const {
   {
     JsonObject object(text);
     object.Text("mode", sync::PlegModeName(pleg.mode()));
+    if (!pleg.uses_events()) object.Bool("eventsSwitchedOff", true);
     object.Number("missedEvents", pleg.missed_events());
     object.SecondsOf("crossCheckPeriodSeconds", pleg.cross_check_period());
     if (pleg.last_list() != TimePoint()) AddTime(object, "lastList", pleg.last_list(), moment);

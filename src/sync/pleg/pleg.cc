@@ -33,7 +33,10 @@ Pleg::Pleg(reactor::Loop& loop, Random& random, const Logger& log, Runtime& runt
       hints_(shard_count),
       alive_(std::make_shared<bool>(true)) {
   CHECK(options_.cross_check_period_min <= options_.cross_check_period_max);
-  history_.push_back({mode_, loop_.Now(), "the agent started"});
+  history_.push_back({mode_, loop_.Now(),
+                      options_.use_events
+                          ? "the agent started"
+                          : "the agent started, with events switched off by configuration"});
   metrics_.Gauge(PlegMetric::kEvented).Set(0);
   ArmNext(Duration::zero());
 }

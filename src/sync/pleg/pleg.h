@@ -98,6 +98,7 @@ class Pleg final : public RuntimeEventsUser {
   Pleg& operator=(const Pleg&) = delete;
 
   PlegMode mode() const { return mode_; }
+  bool uses_events() const { return options_.use_events; }  // false: switched off by configuration
   const std::deque<PlegModeChange>& history() const { return history_; }
   Duration cross_check_period() const { return cross_check_period_; }
   uint64_t missed_events() const { return missed_total_; }

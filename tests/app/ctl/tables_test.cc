@@ -169,6 +169,14 @@ TEST(Tables, PlegIsToldWithItsHistory) {
             "  15:04:05.000  1m30s ago  events  the stream is trusted\n");
 }
 
+TEST(Tables, PlegSaysThatEventsAreSwitchedOff) {
+  const auto text = PlegText(R"({"mode":"lists","eventsSwitchedOff":true,"healthy":true})");
+  ASSERT_TRUE(text);
+  EXPECT_TRUE(text->starts_with(
+      "Mode               lists lead, events are switched off by configuration\n"))
+      << *text;
+}
+
 TEST(Rows, WhatIsNoAnswerOfAnAgentIsRefused) {
   EXPECT_FALSE(ReadPodRows("<html>"));
   EXPECT_FALSE(ReadAgentRow("[]"));
