@@ -230,6 +230,9 @@ WorkClass PodWorker::work_class() const {
   if (pod_ && (pod_->hot().IsStatic() || pod_->hot().priority.value_or(0) >= 2'000'000'000)) {
     return WorkClass::kCritical;
   }
+  const bool finished = state_.phase == Phase::kFinished;
+  const bool ends = state_.phase != Phase::kSyncing || state_.ending || plan_.deleted;
+  if (ends && !finished) return WorkClass::kEnd;
   return timeline_.over ? WorkClass::kSteady : WorkClass::kStart;
 }
 

@@ -46,7 +46,10 @@ class Keyring;
 
 inline constexpr int kStepsPerTurnMax = 32;
 
-enum class WorkClass : uint8_t { kCritical, kStart, kSteady };
+// In the order of a shard's turn. Who ends waits behind nobody who starts: an eviction makes the
+// room that they need.
+enum class WorkClass : uint8_t { kCritical, kEnd, kStart, kSteady };
+inline constexpr size_t kWorkClasses = size_t{1} + static_cast<size_t>(WorkClass::kSteady);
 
 enum class WishKind : uint8_t {
   kAdd,     // wished, perhaps not for the first time

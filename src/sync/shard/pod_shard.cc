@@ -356,8 +356,16 @@ PodWorker* PodShard::Answered(OpToken token) {
 
 void PodShard::StepSoon(const PodUid& pod) {
   const auto found = workers_.find(pod);
-  if (found == workers_.end() || std::exchange(found->second.in_line, true)) return;
-  line_[static_cast<size_t>(found->second.worker->work_class())].push_back(pod);
+  if (found == workers_.end()) return;
+  Slot& slot = found->second;
+  const WorkClass work_class = slot.worker->work_class();
+  if (std::exchange(slot.in_line, true)) {
+    if (slot.line <= work_class) return;
+    // More urgent than when it lined up: mostly once, when a pod is to end that has not started.
+    std::erase(line_[static_cast<size_t>(slot.line)], pod);
+  }
+  slot.line = work_class;
+  line_[static_cast<size_t>(work_class)].push_back(pod);
   ScheduleTurn();
 }
 
@@ -379,7 +387,7 @@ void PodShard::Turn() {
     }
   };
   // Shares that the more urgent cannot take away; then what is left, the most urgent first.
-  const std::array<uint32_t, 3> shares = {all / 2, all / 4, all / 8};
+  const std::array<uint32_t, kWorkClasses> shares = {all / 2, all / 8, all / 4, all / 8};
   for (size_t i = 0; i < shares.size(); ++i) step_some(i, shares[i]);
   for (size_t i = 0; i < shares.size(); ++i) step_some(i, left);
   if (line() > 0) ScheduleTurn();

@@ -2,14 +2,14 @@
 // who has the next turn.
 //
 //   hints, lists --> PodReader --> ObservedStore --+
-//   wishes ----------------------------------------+--> run line (critical, start, steady)
+//   wishes ----------------------------------------+--> run line (critical, end, start, steady)
 //   answers of calls --> ops (index, generation) --+        |  at most steps_per_turn_max a turn
 //   timers ----------------------------------------+        v
 //                                                     PodWorker::Step
 //
-// Critical and static pods go first, then those that start, then those that run; each class gets a
-// share of every turn, so none starves. Everything is bounded by the number of pods but the table
-// of calls, which has a bound of its own.
+// Critical and static pods go first, then those that end, those that start and those that run; each
+// class gets a share of every turn, so none starves. Everything is bounded by the number of pods
+// but the table of calls, which has a bound of its own.
 //
 // Owned by the composition root, one a shard; all calls on that shard. Destroyed, it ends its
 // workers; calls under way find nobody.
@@ -175,6 +175,7 @@ class PodShard final : public WorkerHost, private PodReaderUser {
     reactor::TimerId timer = {};
     TimePoint wake_at = kNever;
     bool in_line = false;
+    WorkClass line = WorkClass::kSteady;  // in which it is
   };
   struct LateSandbox {
     uint32_t attempt;
@@ -223,7 +224,7 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   std::map<PodUid, LateSandbox> late_sandboxes_;
   uint64_t next_generation_ = 1;
   SlotMap<Op> ops_;
-  std::array<std::deque<PodUid>, 3> line_;  // by class
+  std::array<std::deque<PodUid>, kWorkClasses> line_;  // by class
   bool turn_posted_ = false;
   bool sources_ready_ = false;
   Faults faults_;
