@@ -51,6 +51,12 @@ std::string Head(const Json& pod) {
                      ShortTime(NumberAt(pod, "sinceSecondsAgo", 0)) + " ago");
   }
   add("Fault", TextAt(pod, "fault"));
+  if (const Json* const reads = pod.Find("readFailures")) {
+    add("Cannot be read", TextAt(*reads, "message") + ", " +
+                              std::to_string(static_cast<int>(NumberAt(*reads, "count", 0))) +
+                              " times since " +
+                              ShortTime(NumberAt(*reads, "sinceSecondsAgo", 0)) + " ago");
+  }
   return Columns(lines);
 }
 

@@ -164,6 +164,13 @@ void AddFault(const sync::WorkerFault& fault, const Moment& moment, std::string&
   object.Number("count", fault.count);
 }
 
+void AddReads(const sync::PodReadHealth& reads, const Moment& moment, std::string& out) {
+  JsonObject object(out);
+  object.Text("message", reads.last_error);
+  object.Number("count", reads.failures);
+  AddTime(object, "since", reads.failing_since, moment);
+}
+
 // What cannot be read is our own and shows as nothing.
 kube::core::PodStatus Parsed(std::string_view bytes) {
   kube::core::PodStatus status;
@@ -205,6 +212,7 @@ void AppendPodDetail(const PodToShow& pod, const Moment& moment, std::string& ou
     for (const std::string& call : report.calls) JsonText(calls.Next(), call);
   }
   if (report.fault) AddFault(*report.fault, moment, object.Key("lastFault"));
+  if (pod.reads != nullptr) AddReads(*pod.reads, moment, object.Key("readFailures"));
   AddTransitions(report, moment, object.Key("transitions"));
   AddTimeline(report.timeline, moment, object.Key("start"));
   if (!pod.status.empty()) object.Key("podStatus") += kube::EncodeJson(status);

@@ -15,6 +15,7 @@ struct PodToShow {
   const sync::PodWorker& worker;
   std::string_view status;  // bytes of its core.v1.PodStatus, as told last; empty: none yet
   uint32_t shard = 0;
+  const sync::PodReadHealth* reads = nullptr;  // of one that cannot be read
 };
 
 // Name, status and readiness as kubectl shows them; the phase of its worker, what that waits for

@@ -385,7 +385,11 @@ void PodWorker::RefreshReadState(TimePoint now) {
                         reader.IsReading(pod_id_.uid);
   if (faults_.passive_wait) view.read_in_flight = true;
   const TimePoint retry_at = reader.RetryAt(pod_id_.uid);
-  if (retry_at > now) view.read_retry_at = retry_at;
+  if (retry_at <= now) return;
+  view.read_retry_at = retry_at;
+  if (const PodReadHealth* const health = reader.Health(pod_id_.uid)) {
+    view.read_failure = health->last_error;
+  }
 }
 
 void PodWorker::Step(TimePoint now) {

@@ -41,6 +41,9 @@ void WaitingLog::Name(const PodIdentity& pod, const Key& key, Entry& entry, Time
     case Lack::kRenewal:
       return log_.Warning("Volume of a running pod could not be renewed", Pod(pod.ref),
                           Uid(pod.uid), KV("volumeName", key.subject), KV("cause", entry.cause));
+    case Lack::kRead:
+      return log_.Warning("Could not read a pod from the runtime", Pod(pod.ref), Uid(pod.uid),
+                          KV("cause", entry.cause));
   }
 }
 
@@ -83,6 +86,10 @@ WaitingLog::Entries::iterator WaitingLog::End(const PodIdentity& pod, Entries::i
       case Lack::kRenewal:
         log_.Info("Volume of a running pod was renewed again", Pod(pod.ref), Uid(pod.uid),
                   KV("volumeName", key.subject), KV("waited", waited));
+        break;
+      case Lack::kRead:
+        log_.Info("Pod can be read from the runtime again", Pod(pod.ref), Uid(pod.uid),
+                  KV("waited", waited));
         break;
     }
   }

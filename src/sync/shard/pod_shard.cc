@@ -111,6 +111,7 @@ void PodShard::LookForOrphan(const PodUid& pod) {
   if (stored == nullptr || stored->read == 0) return;
   if (stored->pod.empty()) {
     reader_.Drop(pod);
+    waiting_log_.Forget(pod);
     return store_.Forget(pod, ports_.epochs.Next());
   }
   if (faults_.orphans_at_once) return AdoptOrphan(pod);
@@ -177,7 +178,7 @@ uint64_t PodShard::Listed(Epoch epoch, RuntimeWas was, const std::vector<ListedP
   store_.NothingOlderThan(std::min(epoch, reader_.OldestUnderWay()));
   std::erase_if(late_sandboxes_,
                 [now = ports_.loop.Now()](const auto& entry) { return entry.second.until <= now; });
-  metrics_.Gauge(PlegMetric::kUnhealthyPods).Set(static_cast<double>(reader_.unhealthy()));
+  ShowUnhealthy();
   return missed;
 }
 
@@ -422,6 +423,7 @@ void PodShard::Collect(const PodUid& pod) {
   store_.Forget(pod, ports_.epochs.Next());
   ports_.images.Forget(pod);
   waiting_log_.Forget(pod);
+  ShowUnhealthy();
   log_.Info("Pod is gone", Pod(identity.ref), Uid(pod));
   if (next) return Begin(*next);
   user_.OnPodGone(identity);
@@ -458,6 +460,8 @@ void PodShard::OnWorkerFault(PodWorker& worker, const Error& error) {
 
 void PodShard::OnRead(const PodUid& pod, Applied applied, Duration took) {
   metrics_.Histogram(PlegMetric::kPodRelistDuration).Observe(took);
+  ShowUnhealthy();
+  waiting_log_.Has(NameOf(pod), Lack::kRead, "", ports_.loop.Now());
   const auto found = workers_.find(pod);
   if (found == workers_.end()) return LookForOrphan(pod);
   found->second.worker->OnObserved(ports_.loop.Now());
@@ -466,8 +470,21 @@ void PodShard::OnRead(const PodUid& pod, Applied applied, Duration took) {
 }
 
 void PodShard::OnReadFailed(const PodUid& pod, const Error& error) {
-  log_.Error(error, "Could not read a pod from the runtime", Uid(pod));
+  ShowUnhealthy();
+  waiting_log_.Lacks(NameOf(pod), Lack::kRead, "", error.message(), ports_.loop.Now());
   StepSoon(pod);
+}
+
+void PodShard::ShowUnhealthy() {
+  metrics_.Gauge(PlegMetric::kUnhealthyPods).Set(static_cast<double>(reader_.unhealthy()));
+}
+
+// As far as it is known: of what only events have told there is the uid.
+PodIdentity PodShard::NameOf(const PodUid& pod) const {
+  if (const PodWorker* const worker = Find(pod)) return worker->pod();
+  const StoredPod* const stored = store_.Find(pod);
+  return stored == nullptr ? PodIdentity{.ref = {}, .uid = pod}
+                           : PodIdentity{.ref = stored->pod.pod.ref, .uid = pod};
 }
 
 }  // namespace denselet::sync

@@ -193,6 +193,8 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   // PodReaderUser
   void OnRead(const PodUid& pod, Applied applied, Duration took) override;
   void OnReadFailed(const PodUid& pod, const Error& error) override;
+  void ShowUnhealthy();
+  PodIdentity NameOf(const PodUid& pod) const;
 
   Slot& MakeWorker(const PodIdentity& pod, Epoch fresh_after);
   void Begin(const PodWish& wish);
