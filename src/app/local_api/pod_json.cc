@@ -70,7 +70,11 @@ void AddRow(const PodToShow& pod, const kube::core::PodStatus& status, const Mom
   row.Number("restarts", shown.restarts);
   row.Text("phase", sync::PhaseName(worker.state().phase));
   AddWait(worker, moment, row);
-  if (worker.fault()) row.Text("fault", worker.fault()->error.message());
+  if (worker.fault()) {
+    row.Text("fault", worker.fault()->error.message());
+  } else if (worker.unreadable()) {
+    row.Text("fault", "its newest form cannot be read: " + worker.unreadable()->message());
+  }
   row.Number("shard", pod.shard);
 }
 

@@ -143,11 +143,11 @@ void PodWorker::Update(const PodWish& wish, TimePoint now) {
   const Result<std::unique_ptr<kube::core::Pod>> parsed = wish.pod->Parse();
   Result<PodPlan> plan = parsed ? MakePodPlan(**parsed) : Result<PodPlan>(parsed.error());
   if (!plan) {
-    poisoned_ = true;
+    unreadable_ = plan.error();
     NoteText(now, "a wish cannot be read: " + plan.error().message());
     return host_.OnWorkerFault(*this, plan.error());
   }
-  poisoned_ = false;
+  unreadable_.reset();
   pod_ = wish.pod;
   // What its volumes tell of it follows, as long as they are there.
   if (facts_.volumes.state != WorkState::kNone && !state_.ending) {
@@ -535,11 +535,18 @@ void PodWorker::Fail(const Error& error, TimePoint now) {
   host_.WakeAt(pod_id_.uid, fault_->retry_at);
 }
 
+std::string PodWorker::WhatItWaitsFor(TimePoint now) const {
+  if (nothing_left_) return "nothing: all is done";
+  if (unreadable_ && !pod_ && !state_.ending) {
+    return "a form of the pod that can be read: " + unreadable_->message();
+  }
+  return Describe(Decision{.action = wait_}, plan_, now);
+}
+
 WorkerReport PodWorker::Report(TimePoint now) const {
   WorkerReport report{.pod = pod_id_,
                       .phase = state_.phase,
-                      .waits_for = nothing_left_ ? "nothing: all is done"
-                                                 : Describe(Decision{.action = wait_}, plan_, now),
+                      .waits_for = WhatItWaitsFor(now),
                       .since = wait_since_,
                       .calls = {},
                       .fault = fault_,

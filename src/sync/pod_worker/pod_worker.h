@@ -151,6 +151,8 @@ class PodWorker {
   TimePoint waits_since() const { return wait_since_; }
   const StartTimeline& timeline() const { return timeline_; }
   const std::optional<WorkerFault>& fault() const { return fault_; }
+  // The newest wish cannot be read, and why: what was wished before goes on, if anything was.
+  const std::optional<Error>& unreadable() const { return unreadable_; }
   bool is_orphan() const { return !pod_; }
   // The last of its sandboxes that may still turn up, whatever became of later tries of it.
   std::optional<uint32_t> LateSandbox() const;
@@ -198,6 +200,7 @@ class PodWorker {
 
   // pod_worker.cc
   DecideInput Input(TimePoint now) const;
+  std::string WhatItWaitsFor(TimePoint now) const;
   Status Perform(const Action& action, TimePoint now);
   Status Rest(const Wait& wait, TimePoint now);
   Status HasAnEnd(const Wait& wait) const;  // worker_reads.cc
@@ -328,7 +331,7 @@ class PodWorker {
   TimePoint held_until_ = {};
 
   std::optional<WorkerFault> fault_;
-  bool poisoned_ = false;                           // the newest wish could not be read
+  std::optional<Error> unreadable_;                 // why the newest wish could not be read
   std::map<std::string, uint32_t> told_back_offs_;  // by container: how often it was made by then
   Epoch told_kill_ = 0;  // the last failure to stop something that was told
   // Since what is under way was asked for: its answer may be older than that.
