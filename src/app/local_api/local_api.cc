@@ -81,6 +81,11 @@ Result<std::string> ReadPods(sync::PodCore& core, uint32_t shard, const PodPath&
         {*worker, statuses->StatusOf(pod.uid), shard, pods->reader().Health(pod.uid)}, moment,
         found);
   }
+  for (const sync::PodIdentity& pod : pods->HeldBack()) {
+    if (pod.ref.name != path.name || pod.ref.ns != path.ns) continue;
+    if (!found.empty()) found += ',';
+    AppendHeldBackRow(pod, shard, found);
+  }
   return found;
 }
 

@@ -200,6 +200,19 @@ void AppendWaitingRow(const sync::PodIdentity& pod, std::string& out) {
   row.Text("waits", "wait for the decision whether it may run here");
 }
 
+void AppendHeldBackRow(const sync::PodIdentity& pod, uint32_t shard, std::string& out) {
+  JsonObject row(out);
+  row.Text("namespace", pod.ref.ns);
+  row.Text("name", pod.ref.name);
+  row.Text("uid", pod.uid.value());
+  row.Text("status", "HeldBack");
+  row.Text("phase", "held back");
+  row.Text("waitsFor", "change");
+  row.Text("waits", "wait until the pod changes");
+  row.Text("fault", "the agent died three times running under its work");
+  row.Number("shard", shard);
+}
+
 void AppendPodDetail(const PodToShow& pod, const Moment& moment, std::string& out) {
   const kube::core::PodStatus status = Parsed(pod.status);
   const WorkerReport report = pod.worker.Report(moment.now);

@@ -26,5 +26,7 @@ void AppendPodRow(const PodToShow& pod, const Moment& moment, std::string& out);
 void AppendPodDetail(const PodToShow& pod, const Moment& moment, std::string& out);
 // A line of one that waits until it is decided whether it may run here.
 void AppendWaitingRow(const sync::PodIdentity& pod, std::string& out);
+// A line of one under whose work the agent died again and again.
+void AppendHeldBackRow(const sync::PodIdentity& pod, uint32_t shard, std::string& out);
 
 }  // namespace denselet::app

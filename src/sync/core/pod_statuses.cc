@@ -206,6 +206,7 @@ void PodStatuses::Turn() {
 void PodStatuses::Make(const PodUid& pod, Kept& kept) {
   const PodWorker* const worker = pods_.Find(pod);
   if (!node_ || worker == nullptr || !worker->wish()) return;
+  const PodWorkScope scope(worker->pod());
   if (!worker->rejected() && !worker->Known()) return;  // a look at the runtime is on its way
   const Phase phase = worker->state().phase;
   // A container counts as started when its hook has ended. As with the kubelet, which tells nothing

@@ -395,8 +395,7 @@ void PodWorker::RefreshReadState(TimePoint now) {
 void PodWorker::Step(TimePoint now) {
   CHECK(!stepping_);  // callbacks are posted, never re-entered
   const ScopedFlag guard(stepping_);
-  const std::string name = pod_id_.ref.ToString();
-  const WorkScope scope(name, pod_id_.uid.value());
+  const PodWorkScope scope(pod_id_);
   if (!timeline_.first_step) timeline_.first_step = now;
   nothing_left_ = false;
   // Nothing of the wish can be read yet: there is no plan to follow.

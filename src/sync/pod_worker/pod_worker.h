@@ -27,8 +27,10 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
@@ -68,6 +70,18 @@ inline PodIdentity IdentityOf(const kube::PodRef& pod) {
   const kube::PodHotFields& hot = pod->hot();
   return {.ref = {std::string(hot.ns), std::string(hot.name)}, .uid = PodUid(std::string(hot.uid))};
 }
+
+// Whose death it is if the process dies in it (see WorkScope), whatever becomes of the worker.
+class PodWorkScope {
+ public:
+  explicit PodWorkScope(PodIdentity pod)
+      : pod_(std::move(pod)), name_(pod_.ref.ToString()), scope_(name_, pod_.uid.value()) {}
+
+ private:
+  const PodIdentity pod_;
+  const std::string name_;
+  const WorkScope scope_;
+};
 
 struct WorkerFault {
   Error error;
@@ -352,6 +366,7 @@ std::string_view PhaseName(Phase phase);
 template <class T, class Take>
 void WorkerHost::Deliver(PodWorker& worker, Take& take, T answer) {
   const PodUid uid = worker.pod().uid;
+  const PodWorkScope scope(worker.pod());
   take(worker, std::move(answer), ports().loop.Now());
   StepSoon(uid);
 }

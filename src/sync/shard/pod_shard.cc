@@ -54,6 +54,7 @@ PodShard::~PodShard() {
 
 void PodShard::Update(const PodWish& wish) {
   const PodIdentity pod = IdentityOf(wish.pod);
+  const PodWorkScope scope(pod);
   const auto found = workers_.find(pod.uid);
   if (found == workers_.end()) {
     const auto held = held_back_.find(pod.uid);
@@ -267,6 +268,12 @@ void PodShard::SetTrouble(const RuntimeTrouble& trouble) {
   if (!same) SetNode(node);
 }
 
+std::vector<PodIdentity> PodShard::HeldBack() const {
+  std::vector<PodIdentity> pods;
+  for (const auto& [uid, wish] : held_back_) pods.push_back(IdentityOf(wish.pod));
+  return pods;
+}
+
 const PodWorker* PodShard::Find(const PodUid& pod) const {
   const auto found = workers_.find(pod);
   return found == workers_.end() ? nullptr : found->second.worker.get();
@@ -461,6 +468,7 @@ void PodShard::OnWorkerFault(PodWorker& worker, const Error& error) {
 void PodShard::OnRead(const PodUid& pod, Applied applied, Duration took) {
   metrics_.Histogram(PlegMetric::kPodRelistDuration).Observe(took);
   ShowUnhealthy();
+  const PodWorkScope scope(NameOf(pod));
   waiting_log_.Has(NameOf(pod), Lack::kRead, "", ports_.loop.Now());
   const auto found = workers_.find(pod);
   if (found == workers_.end()) return LookForOrphan(pod);

@@ -129,6 +129,8 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   // Of the node: whether its runtime can be used.
   void SetTrouble(const RuntimeTrouble& trouble);
 
+  // Those of options.held_back that are wished and have not changed since.
+  std::vector<PodIdentity> HeldBack() const;
   // Null: there is none.
   const PodWorker* Find(const PodUid& pod) const;
   PodWorker* FindForTests(const PodUid& pod);
