@@ -129,13 +129,15 @@ void AddContainers(const PodPlan& plan, const kube::core::PodStatus& status, std
 }
 
 void AddTimeline(const StartTimeline& timeline, const Moment& moment, std::string& out) {
-  const std::array<std::pair<std::string_view, std::optional<TimePoint>>, 6> steps{
-      {{"first step", timeline.first_step},
+  const std::array<std::pair<std::string_view, std::optional<TimePoint>>, 8> steps{
+      {{"admitted", timeline.begun},
+       {"first step", timeline.first_step},
        {"directories prepared", timeline.prepared},
        {"volumes mounted", timeline.mounted},
        {"sandbox runs", timeline.sandbox},
        {"last image there", timeline.images},
-       {"last container started", timeline.started}}};
+       {"last container started", timeline.started},
+       {"status of it arrived", timeline.told}}};
   JsonObject object(out);
   AddTime(object, "wished", timeline.wished, moment);
   {

@@ -96,7 +96,7 @@ PodWorker::PodWorker(WorkerHost& host, PodIdentity pod, uint64_t generation, Epo
       fresh_after_(fresh_after),
       wait_since_(now) {
   plan_.pod = pod_id_;
-  timeline_.wished = now;
+  timeline_.wished = timeline_.begun = now;
   Note(now, "began");
 }
 
@@ -148,6 +148,7 @@ void PodWorker::Update(const PodWish& wish, TimePoint now) {
     return host_.OnWorkerFault(*this, plan.error());
   }
   unreadable_.reset();
+  if (!pod_ && wish.wished_at) timeline_.wished = std::min(*wish.wished_at, timeline_.begun);
   pod_ = wish.pod;
   // What its volumes tell of it follows, as long as they are there.
   if (facts_.volumes.state != WorkState::kNone && !state_.ending) {

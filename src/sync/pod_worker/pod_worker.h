@@ -62,8 +62,9 @@ enum class WishKind : uint8_t {
 struct PodWish {
   WishKind kind = WishKind::kAdd;
   kube::PodRef pod = {};
-  std::optional<Rejection> rejected = {};  // it may not run here: it ends before it began
-  std::optional<EndRecord> ended = {};     // it was decided that it ends for good
+  std::optional<Rejection> rejected = {};   // it may not run here: it ends before it began
+  std::optional<EndRecord> ended = {};      // it was decided that it ends for good
+  std::optional<TimePoint> wished_at = {};  // when its source told of it first
 };
 
 inline PodIdentity IdentityOf(const kube::PodRef& pod) {
@@ -90,15 +91,18 @@ struct WorkerFault {
   uint32_t count = 0;  // in a row
 };
 
-// Where the time of a start went: from the wish until all containers were started once.
+// Where the time of a start went: from the word of its source until all containers were started
+// once, and whoever looks at the API server can see it.
 struct StartTimeline {
   TimePoint wished = {};
+  TimePoint begun = {};  // admitted, and on its shard: from here on it is the worker's time
   std::optional<TimePoint> first_step = {};
   std::optional<TimePoint> prepared = {};
   std::optional<TimePoint> mounted = {};
   std::optional<TimePoint> sandbox = {};
   std::optional<TimePoint> images = {};             // the last one
   std::optional<TimePoint> started = {};            // the last container
+  std::optional<TimePoint> told = {};               // the status that shows it has arrived
   std::array<Duration, kWaitForCount> waited = {};  // by what for
   uint32_t runtime_calls = 0;
   bool over = false;
@@ -137,6 +141,7 @@ class PodWorker {
   // See PodState::first_sandbox_attempt.
   void BeginSandboxesAt(uint32_t attempt) { state_.first_sandbox_attempt = attempt; }
   void SettleStatus() { facts_.status_settled = true; }
+  void StartIsTold(TimePoint when) { timeline_.told = when; }
   void KeepLess(uint32_t per_container_max) { facts_.keep_max = per_container_max; }
   // True: something that failed may be tried again now.
   bool ObjectsChanged(TimePoint now);

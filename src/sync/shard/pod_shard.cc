@@ -79,7 +79,8 @@ void PodShard::Begin(const PodWish& wish) {
   // A pod that a list proved to be new needs no look before its sandbox is made.
   const bool is_new = store_.TakeAbsence(pod.uid);
   Slot& slot = MakeWorker(pod, is_new ? 0 : ports_.epochs.Next());
-  slot.worker->Update({WishKind::kAdd, wish.pod, wish.rejected, wish.ended}, ports_.loop.Now());
+  slot.worker->Update({WishKind::kAdd, wish.pod, wish.rejected, wish.ended, wish.wished_at},
+                      ports_.loop.Now());
   // Gone before it was begun (held back, or overtaken on its way here): the runtime may have
   // something of it all the same, and somebody may wait for its name.
   if (wish.kind == WishKind::kGone) slot.worker->Update(wish, ports_.loop.Now());
@@ -203,6 +204,11 @@ void PodShard::SettleStatus(const PodUid& pod) {
   found->second.worker->SettleStatus();
   user_.OnPodChanged(*found->second.worker);
   StepSoon(pod);
+}
+
+void PodShard::StartIsTold(const PodUid& pod, TimePoint when) {
+  const auto found = workers_.find(pod);
+  if (found != workers_.end()) found->second.worker->StartIsTold(when);
 }
 
 void PodShard::ObjectsChanged(const PodUid& pod) {

@@ -115,6 +115,8 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   void EndRecorded(const PodUid& pod, uint64_t generation);
   // The last status of a pod that has ended is where it belongs.
   void SettleStatus(const PodUid& pod);
+  // The status that shows it up for the first time arrived then.
+  void StartIsTold(const PodUid& pod, TimePoint when);
   // Of each of its containers no more than that many dead instances are kept from now on.
   void KeepLess(const PodUid& pod, uint32_t per_container_max);
   void AllowRemoval(const PodUid& pod);
