@@ -6,10 +6,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <charconv>
+#include <csignal>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 namespace denselet::app {
 namespace {
@@ -36,12 +39,13 @@ class Line {
   }
   void Number(int64_t n) {
     std::array<char, 24> digits;
-    Text({digits.data(), static_cast<size_t>(std::snprintf(digits.data(), digits.size(), "%lld",
-                                                           static_cast<long long>(n)))});
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), n).ptr;
+    Text({digits.data(), static_cast<size_t>(end - digits.data())});
   }
-  std::string_view Close() {
-    std::memcpy(text_.data() + size_, "\"}\n", kTailBytes);
-    return {text_.data(), size_ + kTailBytes};
+  // `tail`: at most kTailBytes.
+  std::string_view End(std::string_view tail) {
+    std::memcpy(text_.data() + size_, tail.data(), tail.size());
+    return {text_.data(), size_ + tail.size()};
   }
 
  private:
@@ -50,7 +54,19 @@ class Line {
   size_t size_ = 0;
 };
 
-void Record(const CheckFailure& failure) {
+std::atomic<bool> dying{false};
+thread_local bool dying_here = false;
+
+// Of several threads that die at once the first writes; the others wait for its end, which is
+// theirs. False: this one has written already, and dies of it now.
+bool IsTheFirst() {
+  if (dying_here) return false;
+  while (dying.exchange(true)) ::pause();
+  dying_here = true;
+  return true;
+}
+
+void Write(const CheckFailure& failure) {
   Line line;
   line.Text("{\"unixMillis\":");
   line.Number(
@@ -65,7 +81,7 @@ void Record(const CheckFailure& failure) {
   line.Escaped(failure.uid);
   line.Text("\",\"condition\":\"");
   line.Escaped(failure.condition);
-  const std::string_view record = line.Close();
+  const std::string_view record = line.End("\"}\n");
 
   const int fd =
       ::open(record_path.data(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -77,6 +93,71 @@ void Record(const CheckFailure& failure) {
   ::close(fd);
 }
 
+void Record(const CheckFailure& failure) {
+  if (IsTheFirst()) Write(failure);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+constexpr std::array<std::pair<int, const char*>, 5> kDeadly = {{{SIGSEGV, "SIGSEGV"},
+                                                                {SIGBUS, "SIGBUS"},
+                                                                {SIGFPE, "SIGFPE"},
+                                                                {SIGILL, "SIGILL"},
+                                                                {SIGABRT, "SIGABRT"}}};
+
+// As CheckFailed does, for who reads standard error.
+void Tell(const CheckFailure& failure) {
+  Line line;
+  line.Text("Died of ");
+  line.Text(failure.condition);
+  if (!failure.uid.empty()) {
+    line.Text(" (while working on pod ");
+    line.Escaped(failure.pod);
+    line.Text(", uid ");
+    line.Escaped(failure.uid);
+    line.Text(")");
+  }
+  const std::string_view text = line.End("\n");
+  (void)!::write(STDERR_FILENO, text.data(), text.size());
+}
+
+// On the thread that dies: nothing here allocates, locks or formats. An abort() of a failed CHECK
+// comes here, too, when its record is written.
+void OnDeadlySignal(int number, siginfo_t* info, void* /*context*/) {
+  if (IsTheFirst()) {
+    CheckFailure failure{"signal", number, "", {}, {}};
+    for (const auto& [known, name] : kDeadly) {
+      if (known == number) failure.condition = name;
+    }
+    // What somebody sent to the process has nothing to do with what this thread works on.
+    const bool sent = info->si_code == SI_USER;
+    if (const WorkScope* const work = WorkScope::Current(); work != nullptr && !sent) {
+      failure.pod = work->pod();
+      failure.uid = work->uid();
+    }
+    Tell(failure);
+    Write(failure);
+  }
+  struct sigaction otherwise = {};
+  otherwise.sa_handler = SIG_DFL;
+  ::sigaction(number, &otherwise, nullptr);
+  ::raise(number);  // delivered when this returns
+}
+
+void CatchDeadlySignals() {
+  struct sigaction action = {};
+  action.sa_sigaction = &OnDeadlySignal;
+  // A stack that has run over has no room for this; threads that bring another one are on that.
+  action.sa_flags = SA_ONSTACK | SA_SIGINFO;
+  for (const auto& [number, name] : kDeadly) ::sigaction(number, &action, nullptr);
+}
+
+#else
+
+void CatchDeadlySignals() {}  // a sanitizer tells more, and wants them for itself
+
+#endif
+
 }  // namespace
 
 Status InstallCrashRecorder(const std::string& path, const Clock& clock) {
@@ -86,6 +167,7 @@ Status InstallCrashRecorder(const std::string& path, const Clock& clock) {
   std::memcpy(record_path.data(), path.c_str(), path.size() + 1);
   record_clock = &clock;
   SetCheckRecorder(&Record);
+  CatchDeadlySignals();
   return Ok();
 }
 
@@ -119,9 +201,11 @@ std::set<PodUid> PodsToHoldBack(std::string_view record) {
       uid = line.substr(key + kKey.size());
       uid = uid.substr(0, uid.find('"'));
     }
-    running = !uid.empty() && uid == last ? running + 1 : 1;
+    // Under nobody's work: that is no word for or against anybody.
+    if (uid.empty()) continue;
+    running = uid == last ? running + 1 : 1;
     last = uid;
-    if (!uid.empty() && running >= kDeathsToHoldBack) pods.insert(PodUid(std::string(uid)));
+    if (running >= kDeathsToHoldBack) pods.insert(PodUid(std::string(uid)));
   }
   return pods;
 }

@@ -11,6 +11,8 @@
 #include <thread>
 #include <utility>
 
+#include "reactor/alternate_stack.h"
+
 namespace denselet::reactor {
 
 struct Shards::Thread {
@@ -160,6 +162,7 @@ Status Shards::Thread::Start(UniqueFunction<void()> run) {
 void Shards::RunThread(uint32_t index, const ShardsOptions& options, const Clock& clock,
                        Beginning& begin, End& end) {
   Thread& self = *threads_[index];
+  const AlternateStack for_signals;
   // Made on its own thread: a ring accepts submissions only of the thread that made it.
   if (auto loop = MakeEventLoop(options.backend, clock, options.loop)) {
     self.loop = std::move(*loop);

@@ -3,10 +3,16 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <climits>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
+
+#include "reactor/alternate_stack.h"
 
 namespace denselet::app {
 namespace {
@@ -24,6 +30,27 @@ class CrashRecordTest : public testing::Test {
     CHECK(InstallCrashRecorder(path_, clock_));
     const WorkScope work(pod, "uid-1");
     CHECK(1 + 1 == 3);
+  }
+
+  void DieOf(int signal) {
+    CHECK(InstallCrashRecorder(path_, clock_));
+    const WorkScope work("default/web", "uid-1");
+    ::raise(signal);
+  }
+  static int RunOver(volatile char* before, int depth) {
+    volatile char room[4096];
+    room[0] = before[0];
+    return depth == INT_MAX ? 0 : RunOver(room, depth + 1) + room[0];
+  }
+  // On a thread as shards are.
+  void RunOverTheStack() {
+    CHECK(InstallCrashRecorder(path_, clock_));
+    std::thread([] {
+      const reactor::AlternateStack for_signals;
+      const WorkScope work("default/deep", "uid-2");
+      volatile char begin = 0;
+      (void)RunOver(&begin, 0);
+    }).join();
   }
 
   std::string Content() const {
@@ -54,6 +81,46 @@ TEST_F(CrashRecordTest, EveryCrashAddsALine) {
   EXPECT_NE(record.find("default/one"), std::string::npos);
   EXPECT_NE(record.find("default/two"), std::string::npos);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+TEST_F(CrashRecordTest, EachDeadlySignalLeavesALineAndEndsTheProcessAsItWould) {
+  const std::pair<int, std::string> deadly[] = {{SIGSEGV, "SIGSEGV"},
+                                                {SIGBUS, "SIGBUS"},
+                                                {SIGFPE, "SIGFPE"},
+                                                {SIGILL, "SIGILL"},
+                                                {SIGABRT, "SIGABRT"}};
+  for (const auto& [number, name] : deadly) {
+    std::filesystem::remove(path_);
+    EXPECT_EXIT(DieOf(number), testing::KilledBySignal(number),
+                "Died of " + name + " .while working on pod default/web, uid uid-1");
+    EXPECT_EQ(Content(), "{\"unixMillis\":1700000000123,\"file\":\"signal\",\"line\":" +
+                             std::to_string(number) +
+                             ",\"pod\":\"default/web\",\"podUID\":\"uid-1\",\"condition\":\"" +
+                             name + "\"}\n");
+  }
+}
+
+TEST_F(CrashRecordTest, AFailedCheckLeavesNoSecondLineForItsAbort) {
+  EXPECT_EXIT(Crash("default/web"), testing::KilledBySignal(SIGABRT), "CHECK failed");
+  const std::string record = Content();
+  EXPECT_EQ(std::ranges::count(record, '\n'), 1);
+}
+
+TEST_F(CrashRecordTest, AStackThatRunsOverIsRecordedOnAnother) {
+  EXPECT_EXIT(RunOverTheStack(), testing::KilledBySignal(SIGSEGV), "default/deep");
+  EXPECT_NE(Content().find("\"podUID\":\"uid-2\""), std::string::npos);
+}
+
+TEST_F(CrashRecordTest, APodIsHeldBackHoweverTheProcessDiedUnderItsWork) {
+  EXPECT_DEATH(DieOf(SIGSEGV), "SIGSEGV");
+  EXPECT_DEATH(Crash("default/web"), "CHECK failed");
+  EXPECT_TRUE(PodsToHoldBack(ReadCrashRecord(path_)).empty());
+  EXPECT_DEATH(DieOf(SIGFPE), "SIGFPE");
+  EXPECT_EQ(PodsToHoldBack(ReadCrashRecord(path_)), std::set{PodUid("uid-1")});
+}
+
+#endif
 
 TEST_F(CrashRecordTest, HostileNamesStayOneValidLine) {
   EXPECT_DEATH(Crash("a\"b\\c\nd"), "CHECK failed");
@@ -93,6 +160,12 @@ TEST(PodsToHoldBack, OneThatIsHeldBackStaysSoWhenAnotherShows) {
   std::string record;
   for (const char* uid : {"a", "a", "a", "b", "b", "b"}) record += Death(uid);
   EXPECT_EQ(PodsToHoldBack(record), (std::set{PodUid("a"), PodUid("b")}));
+}
+
+TEST(PodsToHoldBack, ADeathUnderNobodysWorkInBetweenChangesNothing) {
+  EXPECT_EQ(PodsToHoldBack(Death("a") + Death("") + Death("a") + Death("") + Death("a")),
+            std::set{PodUid("a")});
+  EXPECT_TRUE(PodsToHoldBack(Death("a") + Death("") + Death("a") + Death("")).empty());
 }
 
 TEST(PodsToHoldBack, DeathsUnderNobodysWorkAndTornLinesHoldBackNobody) {

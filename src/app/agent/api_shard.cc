@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/agent/node_events.h"
 #include "app/agent/object_ttl.h"
 #include "kube/api/types.h"
 #include "managers/node/address_choice.h"
@@ -202,11 +203,7 @@ MetricsSnapshot ApiShard::Metrics() {
 
 void ApiShard::OnPlegMode(const sync::PlegModeChange& change) {
   if (node_ == nullptr) return;
-  const std::string& name = options_.node.node.flags.node_name;
-  node_->recorder().Record({.kind = "Node", .ns = "", .name = name, .uid = ""},
-                           sync::EventType::kNormal, "PLEGModeChanged",
-                           "Pods are followed by " + std::string(sync::PlegModeName(change.mode)) +
-                               " now: " + change.why);
+  OnPodEvent(EventOf(change, options_.node.node.flags.node_name));
 }
 
 void ApiShard::OnPodRejected(const kube::PodRef& pod, const sync::Rejection& rejection) {

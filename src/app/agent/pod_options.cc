@@ -27,6 +27,7 @@ sync::ImagePullerOptions ImagesOf(const KubeletConfiguration& config) {
 
 sync::PlegOptions PlegOf(const DenseletSettings& settings) {
   sync::PlegOptions pleg;
+  pleg.use_events = settings.pleg_use_events;
   pleg.relist_period = settings.pleg_fallback_relist_period;
   pleg.cross_check_period_max = settings.pleg_relist_period;
   pleg.cross_check_period_min = std::min(pleg.cross_check_period_min, pleg.cross_check_period_max);

@@ -137,7 +137,10 @@ void PodSide::OpenShard(uint32_t shard, ShardBasics& basics, reactor::BlockingPo
 void PodSide::Begin(sync::PodCoreUser& user, sync::PodStatusSink& statuses) {
   on_shards_[sync::PodCore::kHome]->log_links().Prepare();
   core_.Begin(user, statuses);
-  if (!options_.core.pleg.use_events) return;
+  if (!options_.core.pleg.use_events) {
+    home_->log.Info("The runtime's events are switched off by configuration; lists lead");
+    return;
+  }
   reactor::Shard& shard = home_->basics.shard();
   home_->hints = cri::PodHints::Make(shard, core_.events(), home_->cri.metrics());
   home_->stream = std::make_unique<cri::EventStream>(

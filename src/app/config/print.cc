@@ -212,7 +212,7 @@ std::string PrintSettings(const LoadedSettings& own) {
     }
     const std::string name = inside ? setting.path.substr(dot + 1) : setting.path;
     printer.Line(inside ? 1 : 0,
-                 name + ": " + (setting.is_number ? setting.value : YamlText(setting.value)),
+                 name + ": " + (setting.is_plain ? setting.value : YamlText(setting.value)),
                  ToString(own.origins.Of(setting.path)));
   }
   return printer.Take();

@@ -73,16 +73,23 @@ Refusal TakePeriod(const std::string& json, Duration& into) {
   return std::nullopt;
 }
 
+Refusal TakeBool(const std::string& json, bool& into) {
+  if (json != "true" && json != "false") return "true or false";
+  into = json == "true";
+  return std::nullopt;
+}
+
 struct Field {
   std::string_view path;
   std::string_view flag;
   Refusal (*take)(const std::string& json, DenseletSettings& into);
   std::string (*show)(const DenseletSettings& settings);
+  enum class As : uint8_t { kText, kPlain } as = As::kText;  // JSON without quotes
 };
 
 constexpr Field kFields[] = {
     {"shards", "denselet-shards", TakeShards,
-     [](const DenseletSettings& s) { return std::to_string(s.shards); }},
+     [](const DenseletSettings& s) { return std::to_string(s.shards); }, Field::As::kPlain},
     {"reactor", "denselet-reactor", TakeReactor,
      [](const DenseletSettings& s) { return std::string(NameOf(s.reactor)); }},
     {"journal", "denselet-journal",
@@ -96,6 +103,10 @@ constexpr Field kFields[] = {
        return TakePath(json, s.container_logs_dir);
      },
      [](const DenseletSettings& s) { return s.container_logs_dir; }},
+    {"pleg.useEvents", "denselet-pleg-use-events",
+     [](const std::string& json, DenseletSettings& s) { return TakeBool(json, s.pleg_use_events); },
+     [](const DenseletSettings& s) { return std::string(s.pleg_use_events ? "true" : "false"); },
+     Field::As::kPlain},
     {"pleg.relistPeriod", "denselet-pleg-relist-period",
      [](const std::string& json, DenseletSettings& s) {
        return TakePeriod(json, s.pleg_relist_period);
@@ -174,7 +185,7 @@ void TakeFlags(const ParsedFlags& flags, LoadedSettings& into) {
     if (!flags.Has(field.flag)) continue;
     const std::string text = flags.Text(field.flag);
     const Origin origin{.kind = Origin::Kind::kFlag, .name = std::string(field.flag)};
-    const std::string json = field.path == "shards" ? text : '"' + text + '"';
+    const std::string json = field.as == Field::As::kPlain ? text : '"' + text + '"';
     if (const Refusal wanted = field.take(json, into.settings)) {
       into.faults.push_back({.origin = origin,
                              .path = std::string(field.path),
@@ -217,7 +228,7 @@ std::vector<ShownSetting> LoadedSettings::Shown() const {
   for (const Field& field : kFields) {
     shown.push_back({.path = std::string(field.path),
                      .value = field.show(settings),
-                     .is_number = field.path == "shards"});
+                     .is_plain = field.as == Field::As::kPlain});
   }
   return shown;
 }

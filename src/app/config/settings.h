@@ -22,6 +22,7 @@ struct DenseletSettings {
   std::string journal;  // file
   std::string socket;   // where the agent answers local questions
   std::string container_logs_dir = "/var/log/containers";  // of links to logs
+  bool pleg_use_events = true;
   Duration pleg_relist_period = Minutes(5);
   Duration pleg_fallback_relist_period = Seconds(1);
 };
@@ -33,7 +34,7 @@ std::string_view ReactorName(DenseletSettings::Reactor reactor);
 struct ShownSetting {
   std::string path;
   std::string value;
-  bool is_number = false;
+  bool is_plain = false;  // a number, or true or false
 };
 
 struct LoadedSettings {

@@ -97,6 +97,7 @@ constexpr std::string_view kFlagsWeHave[] = {
     "denselet-journal",
     "denselet-pleg-fallback-relist-period",
     "denselet-pleg-relist-period",
+    "denselet-pleg-use-events",
     "denselet-reactor",
     "denselet-shards",
     "denselet-socket",

@@ -51,6 +51,12 @@ std::string Head(const Json& pod) {
                      ShortTime(NumberAt(pod, "sinceSecondsAgo", 0)) + " ago");
   }
   add("Fault", TextAt(pod, "fault"));
+  if (const Json* const reads = pod.Find("readFailures")) {
+    add("Cannot be read", TextAt(*reads, "message") + ", " +
+                              std::to_string(static_cast<int>(NumberAt(*reads, "count", 0))) +
+                              " times since " +
+                              ShortTime(NumberAt(*reads, "sinceSecondsAgo", 0)) + " ago");
+  }
   return Columns(lines);
 }
 
@@ -126,9 +132,11 @@ Result<std::string> PlegText(std::string_view json) {
   const Result<Json> parsed = ParseAnswer(json);
   if (!parsed) return parsed.error();
   const std::string why = TextAt(*parsed, "whyUnhealthy");
+  const char* const off =
+      BoolAt(*parsed, "eventsSwitchedOff") ? ", events are switched off by configuration" : "";
   const double last_list = NumberAt(*parsed, "lastListSecondsAgo", -1);
   std::string text =
-      Columns({{"Mode", TextAt(*parsed, "mode") + " lead"},
+      Columns({{"Mode", TextAt(*parsed, "mode") + " lead" + off},
                {"Missed events",
                 std::to_string(static_cast<int64_t>(NumberAt(*parsed, "missedEvents", 0)))},
                {"Cross-check every", ShortTime(NumberAt(*parsed, "crossCheckPeriodSeconds", 0))},

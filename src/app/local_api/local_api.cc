@@ -78,7 +78,14 @@ Result<std::string> ReadPods(sync::PodCore& core, uint32_t shard, const PodPath&
     const sync::PodIdentity& pod = worker->pod();
     if (pod.ref.name != path.name || pod.ref.ns != path.ns) continue;
     if (!found.empty()) found += ',';
-    AppendPodDetail({*worker, statuses->StatusOf(pod.uid), shard}, moment, found);
+    AppendPodDetail(
+        {*worker, statuses->StatusOf(pod.uid), shard, pods->reader().Health(pod.uid)}, moment,
+        found);
+  }
+  for (const sync::PodIdentity& pod : pods->HeldBack()) {
+    if (pod.ref.name != path.name || pod.ref.ns != path.ns) continue;
+    if (!found.empty()) found += ',';
+    AppendHeldBackRow(pod, shard, found);
   }
   return found;
 }
@@ -270,6 +277,7 @@ std::string LocalApi::PlegText() const {
   {
     JsonObject object(text);
     object.Text("mode", sync::PlegModeName(pleg.mode()));
+    if (!pleg.uses_events()) object.Bool("eventsSwitchedOff", true);
     object.Number("missedEvents", pleg.missed_events());
     object.SecondsOf("crossCheckPeriodSeconds", pleg.cross_check_period());
     if (pleg.last_list() != TimePoint()) AddTime(object, "lastList", pleg.last_list(), moment);

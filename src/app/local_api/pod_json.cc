@@ -70,7 +70,11 @@ void AddRow(const PodToShow& pod, const kube::core::PodStatus& status, const Mom
   row.Number("restarts", shown.restarts);
   row.Text("phase", sync::PhaseName(worker.state().phase));
   AddWait(worker, moment, row);
-  if (worker.fault()) row.Text("fault", worker.fault()->error.message());
+  if (worker.fault()) {
+    row.Text("fault", worker.fault()->error.message());
+  } else if (worker.unreadable()) {
+    row.Text("fault", "its newest form cannot be read: " + worker.unreadable()->message());
+  }
   row.Number("shard", pod.shard);
 }
 
@@ -125,13 +129,15 @@ void AddContainers(const PodPlan& plan, const kube::core::PodStatus& status, std
 }
 
 void AddTimeline(const StartTimeline& timeline, const Moment& moment, std::string& out) {
-  const std::array<std::pair<std::string_view, std::optional<TimePoint>>, 6> steps{
-      {{"first step", timeline.first_step},
+  const std::array<std::pair<std::string_view, std::optional<TimePoint>>, 8> steps{
+      {{"admitted", timeline.begun},
+       {"first step", timeline.first_step},
        {"directories prepared", timeline.prepared},
        {"volumes mounted", timeline.mounted},
        {"sandbox runs", timeline.sandbox},
        {"last image there", timeline.images},
-       {"last container started", timeline.started}}};
+       {"last container started", timeline.started},
+       {"status of it arrived", timeline.told}}};
   JsonObject object(out);
   AddTime(object, "wished", timeline.wished, moment);
   {
@@ -162,6 +168,13 @@ void AddFault(const sync::WorkerFault& fault, const Moment& moment, std::string&
   AddTime(object, "at", fault.at, moment);
   object.SecondsOf("retryInSeconds", std::max(fault.retry_at - moment.now, Duration::zero()));
   object.Number("count", fault.count);
+}
+
+void AddReads(const sync::PodReadHealth& reads, const Moment& moment, std::string& out) {
+  JsonObject object(out);
+  object.Text("message", reads.last_error);
+  object.Number("count", reads.failures);
+  AddTime(object, "since", reads.failing_since, moment);
 }
 
 // What cannot be read is our own and shows as nothing.
@@ -198,6 +211,19 @@ void AppendWaitingRow(const sync::PodIdentity& pod,
   AddTime(row, "since", asked->since, moment);
 }
 
+void AppendHeldBackRow(const sync::PodIdentity& pod, uint32_t shard, std::string& out) {
+  JsonObject row(out);
+  row.Text("namespace", pod.ref.ns);
+  row.Text("name", pod.ref.name);
+  row.Text("uid", pod.uid.value());
+  row.Text("status", "HeldBack");
+  row.Text("phase", "held back");
+  row.Text("waitsFor", "change");
+  row.Text("waits", "wait until the pod changes");
+  row.Text("fault", "the agent died three times running under its work");
+  row.Number("shard", shard);
+}
+
 void AppendPodDetail(const PodToShow& pod, const Moment& moment, std::string& out) {
   const kube::core::PodStatus status = Parsed(pod.status);
   const WorkerReport report = pod.worker.Report(moment.now);
@@ -214,6 +240,7 @@ void AppendPodDetail(const PodToShow& pod, const Moment& moment, std::string& ou
     for (const std::string& call : report.calls) JsonText(calls.Next(), call);
   }
   if (report.fault) AddFault(*report.fault, moment, object.Key("lastFault"));
+  if (pod.reads != nullptr) AddReads(*pod.reads, moment, object.Key("readFailures"));
   AddTransitions(report, moment, object.Key("transitions"));
   AddTimeline(report.timeline, moment, object.Key("start"));
   if (!pod.status.empty()) object.Key("podStatus") += kube::EncodeJson(status);

@@ -17,6 +17,7 @@ struct PodToShow {
   const sync::PodWorker& worker;
   std::string_view status;  // bytes of its core.v1.PodStatus, as told last; empty: none yet
   uint32_t shard = 0;
+  const sync::PodReadHealth* reads = nullptr;  // of one that cannot be read
 };
 
 // Name, status and readiness as kubectl shows them; the phase of its worker, what that waits for
@@ -30,5 +31,7 @@ void AppendPodDetail(const PodToShow& pod, const Moment& moment, std::string& ou
 void AppendWaitingRow(const sync::PodIdentity& pod,
                       const std::optional<sync::AdmissionDesk::Report>& asked, const Moment& moment,
                       std::string& out);
+// A line of one under whose work the agent died again and again.
+void AppendHeldBackRow(const sync::PodIdentity& pod, uint32_t shard, std::string& out);
 
 }  // namespace denselet::app

@@ -41,6 +41,12 @@ Result<PodsAnswer::Part> PodsAnswer::ReadPart(sync::PodCore& core, uint32_t shar
     return Error(ErrorCode::kCancelled, "the agent ends");
   }
   Part part;
+  if (after.empty()) {
+    for (const sync::PodIdentity& pod : pods->HeldBack()) {
+      if (!part.pods.empty()) part.pods += ',';
+      AppendHeldBackRow(pod, shard, part.pods);
+    }
+  }
   for (const sync::PodWorker* const worker : pods->WorkersAfter(after, kPodsPerPart)) {
     part.last = worker->pod().uid;
     if (!part.pods.empty()) part.pods += ',';

@@ -21,6 +21,10 @@ bool IsDead(const ListedPod& pod) {
          });
 }
 
+PodWish AsAdded(PodWish wish) {
+  return {.kind = WishKind::kAdd, .pod = std::move(wish.pod), .wished_at = wish.wished_at};
+}
+
 }  // namespace
 
 AdmissionGate::AdmissionGate(reactor::Loop& loop, AdmissionDesk& desk, GatedShards& shards,
@@ -79,7 +83,9 @@ Status AdmissionGate::Wish(uint32_t shard, PodWish wish) {
     case Stage::kAsking:
     case Stage::kForwarding: {
       if (!gone && !IsEnding(wish.pod)) {
-        entry.wish = PodWish{WishKind::kAdd, std::move(wish.pod)};
+        const std::optional<TimePoint> first = entry.wish ? entry.wish->wished_at : wish.wished_at;
+        entry.wish = AsAdded(std::move(wish));
+        entry.wish->wished_at = first;
         return Ok();
       }
       // Nobody needs the answer any more.
@@ -107,7 +113,7 @@ Status AdmissionGate::Wish(uint32_t shard, PodWish wish) {
         return passed;
       }
       entry.wish.reset();
-      if (!gone) entry.wish = PodWish{WishKind::kAdd, std::move(wish.pod)};
+      if (!gone) entry.wish = AsAdded(std::move(wish));
       return Ok();
   }
   return Ok();
@@ -130,10 +136,10 @@ Status AdmissionGate::Begin(const PodUid& pod, uint32_t shard, PodWish wish) {
     entry = {.shard = shard,
              .stage = Stage::kLeaving,
              .behind_orphan = true,
-             .wish = PodWish{WishKind::kAdd, std::move(wish.pod)}};
+             .wish = AsAdded(std::move(wish))};
     return Ok();
   }
-  entry = {.shard = shard, .wish = PodWish{WishKind::kAdd, std::move(wish.pod)}};
+  entry = {.shard = shard, .wish = AsAdded(std::move(wish))};
   if (open_ && again_.empty()) {
     Ask(pod, entry);
   } else {

@@ -206,6 +206,7 @@ void PodStatuses::Turn() {
 void PodStatuses::Make(const PodUid& pod, Kept& kept) {
   const PodWorker* const worker = pods_.Find(pod);
   if (!node_ || worker == nullptr || !worker->wish()) return;
+  const PodWorkScope scope(worker->pod());
   if (!worker->rejected() && !worker->Known()) return;  // a look at the runtime is on its way
   const Phase phase = worker->state().phase;
   // A container counts as started when its hook has ended. As with the kubelet, which tells nothing
@@ -251,7 +252,17 @@ void PodStatuses::Make(const PodUid& pod, Kept& kept) {
     kept.pod = worker->wish();
     Tell(kept);
   }
+  NoteStart(*worker, kept);
   AllowRemovalOf(pod, kept);
+}
+
+void PodStatuses::NoteStart(const PodWorker& worker, Kept& kept) {
+  const bool up = worker.timeline().over && worker.state().phase == Phase::kSyncing;
+  if (kept.start_told || kept.version == 0 || !up) return;
+  if (kept.shows_start == 0) kept.shows_start = kept.version;
+  if (kept.settled < kept.shows_start) return;
+  kept.start_told = true;
+  pods_.StartIsTold(worker.pod().uid, kept.settled_at);
 }
 
 // As the kubelet does it: that a pod ends is told when it begins, and again when all has stopped;
@@ -342,8 +353,11 @@ Result<std::string> PodStatuses::Build(const PodWorker& worker, const Kept& kept
 void PodStatuses::OnStatusSettled(const PodUid& pod, uint64_t version) {
   const auto found = kept_.find(pod);
   if (found == kept_.end()) return;
-  found->second.settled = std::max(found->second.settled, version);
-  AllowRemovalOf(pod, found->second);
+  Kept& kept = found->second;
+  if (version > kept.settled) kept.settled_at = loop_.Now();
+  kept.settled = std::max(kept.settled, version);
+  if (const PodWorker* const worker = pods_.Find(pod)) NoteStart(*worker, kept);
+  AllowRemovalOf(pod, kept);
 }
 
 // The objects of a pod that nobody deleted stay, but for what is too much of them: people read its

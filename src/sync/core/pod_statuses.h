@@ -66,6 +66,9 @@ class PodStatuses final : public PodStatusUser {
     std::string status = {};  // as handed on last
     uint64_t version = 0;     // of it
     uint64_t settled = 0;
+    TimePoint settled_at = {};
+    uint64_t shows_start = 0;  // the version that tells first that all has started
+    bool start_told = false;   // that it has arrived was told to the worker
     MayRun may_run = MayRun::kYes;
     Finished finished = Finished::kNo;
     kube::PodRef pod = {};    // that it was made from
@@ -86,6 +89,7 @@ class PodStatuses final : public PodStatusUser {
   bool EndIsTold(const PodWorker& worker, const Kept& kept) const;
   void Tell(Kept& kept);
   Result<std::string> Build(const PodWorker& worker, const Kept& kept, Finished finished) const;
+  void NoteStart(const PodWorker& worker, Kept& kept);
   void AllowRemovalOf(const PodUid& pod, const Kept& kept);
 
   reactor::Loop& loop_;

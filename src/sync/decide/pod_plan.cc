@@ -188,6 +188,9 @@ Result<PodPlan> MakePodPlan(const core::Pod& pod) {
   return plan;
 }
 
+// No hooks: a kubelet ends what it has no pod for within a second and runs none, though the
+// container's annotation would tell of one (SyncTerminatingRuntimePod makes its pod of names and
+// images alone).
 PodPlan PlanOfOrphan(const ObservedPod& observed) {
   PodPlan plan{.pod = observed.pod};
   if (!observed.sandboxes.empty()) plan.network = observed.sandboxes.front().network;
@@ -195,8 +198,7 @@ PodPlan PlanOfOrphan(const ObservedPod& observed) {
     if (plan.Find(container.name) != kNoContainer) continue;
     plan.containers.push_back({.name = container.name,
                                .image = container.image,
-                               .hash = container.hash.value_or(0),
-                               .pre_stop = !container.pre_stop_json.empty()});
+                               .hash = container.hash.value_or(0)});
     if (container.pod_termination_grace_seconds) {
       plan.termination_grace_seconds = container.pod_termination_grace_seconds;
     }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
+
 namespace denselet::sync {
 namespace {
 
@@ -48,6 +50,7 @@ Applied ObservedStore::Apply(const PodUid& pod, Epoch epoch, ObservedPod observe
   }
   StoredPod& here = pods_[pod];
   if (epoch <= here.read) return Applied::kStale;
+  CheckIsProved(here);
   const bool same = here.read != 0 && here.pod == observed;
   here.read = epoch;
   here.as_of = std::max(here.as_of, epoch);
@@ -57,9 +60,9 @@ Applied ObservedStore::Apply(const PodUid& pod, Epoch epoch, ObservedPod observe
 
 std::vector<PodUid> ObservedStore::Compare(Epoch epoch, const std::vector<ListedPod>& pods) {
   static const ListedPod kNothing;
-  listed_ = std::max(listed_, epoch);
   std::vector<PodUid> differ;
   for (auto& [uid, here] : pods_) {
+    CheckIsProved(here);
     // What is newer than the list has nothing to learn from it.
     if (here.as_of >= epoch) continue;
     const ListedPod* listed = FindListed(pods, uid);
@@ -70,6 +73,7 @@ std::vector<PodUid> ObservedStore::Compare(Epoch epoch, const std::vector<Listed
     }
     here.as_of = epoch;
   }
+  listed_ = std::max(listed_, epoch);
   for (const ListedPod& listed : pods) {
     if (pods_.count(listed.pod.uid) != 0) continue;
     const auto tombstone = tombstones_.find(listed.pod.uid);
@@ -93,7 +97,16 @@ bool ObservedStore::TakeAbsence(const PodUid& pod) {
   return Apply(pod, listed_, {}) != Applied::kStale;
 }
 
+// Invariants 1 and 4: freshness came with a read or with a list, and from nowhere else.
+void ObservedStore::CheckIsProved(const StoredPod& here) const {
+  if (faults_.hints_prove || faults_.sandbox_is_all) return;
+  CHECK(here.read <= here.as_of);
+  CHECK(here.as_of == here.read || here.as_of <= listed_);
+}
+
 void ObservedStore::Forget(const PodUid& pod, Epoch now) {
+  // A tombstone that is older than what it stands for would let that in again (invariant 8).
+  if (const StoredPod* const here = Find(pod)) CHECK(now > here->as_of && now > here->listed);
   pods_.erase(pod);
   if (!faults_.no_tombstones) tombstones_[pod] = now;
 }

@@ -71,6 +71,8 @@ class ObservedStore {
   StoreFaults& faults_for_tests() { return faults_; }
 
  private:
+  void CheckIsProved(const StoredPod& here) const;
+
   std::map<PodUid, StoredPod> pods_;
   Epoch listed_ = 0;                    // of the last list
   std::map<PodUid, Epoch> tombstones_;  // at most as many as pods were forgotten during one read

@@ -32,7 +32,11 @@ Pleg::Pleg(reactor::Loop& loop, Random& random, const Logger& log, Runtime& runt
       born_(loop.Now()),
       hints_(shard_count),
       alive_(std::make_shared<bool>(true)) {
-  history_.push_back({mode_, loop_.Now(), "the agent started"});
+  CHECK(options_.cross_check_period_min <= options_.cross_check_period_max);
+  history_.push_back({mode_, loop_.Now(),
+                      options_.use_events
+                          ? "the agent started"
+                          : "the agent started, with events switched off by configuration"});
   metrics_.Gauge(PlegMetric::kEvented).Set(0);
   ArmNext(Duration::zero());
 }
@@ -69,10 +73,16 @@ void Pleg::ArmNext(Duration pause) {
 
 void Pleg::RelistNow() {
   must_relist_ = true;
-  if (list_cancel_ != nullptr || parts_open_ != 0) return;
+  if (list_cancel_ != nullptr || parts_open_ != 0) return CheckAListComes();
   // However often that is asked for: never more often than without a stream.
   const TimePoint soonest = After(list_began_, options_.relist_period);
   ArmNext(list_number_ == 0 ? Duration::zero() : std::max(soonest - loop_.Now(), Duration::zero()));
+  CheckAListComes();
+}
+
+// Whatever was lost is made up for by the next list, so there always is one to come (invariant 9).
+void Pleg::CheckAListComes() const {
+  CHECK(must_relist_ && (list_cancel_ != nullptr || timer_ != reactor::TimerId{}));
 }
 
 void Pleg::StartList() {
@@ -128,6 +138,7 @@ void Pleg::OnList(uint64_t number, Result<RuntimeList> answer) {
 }
 
 void Pleg::Distribute(Epoch epoch, RuntimeList list) {
+  CHECK(epoch != 0 && epoch <= epochs_.last());  // drawn before the answer came (invariant 2)
   const uint32_t shards = static_cast<uint32_t>(hints_.size());
   std::vector<std::vector<ListedPod>> parts(shards);
   for (ListedPod& pod : list.pods) {
@@ -174,8 +185,12 @@ void Pleg::Judge() {
       cross_check_period_ = std::min(cross_check_period_ * 2, options_.cross_check_period_max);
       clean_needed_ = std::max(clean_needed_ / 2, options_.clean_lists_to_trust_min);
     }
+    // However bad or good the stream is, lists come (invariant 11).
+    CHECK(cross_check_period_ >= options_.cross_check_period_min &&
+          cross_check_period_ <= options_.cross_check_period_max);
   } else if (list_proves_stream_ && stream_ == EventStreamState::kEstablished && !must_relist_) {
     if (++clean_lists_ >= clean_needed_ && options_.use_events) {
+      CHECK(list_epoch_ > established_);  // subscribed before, listed after (invariant 10)
       SetMode(PlegMode::kEventsLead, "the stream of events is up and a list has proved it");
     }
   }
@@ -254,6 +269,7 @@ void Pleg::OnStreamState(EventStreamState state) {
   clean_lists_ = 0;
   switch (state) {
     case EventStreamState::kEstablished:
+      established_ = epochs_.last();
       metrics_.Counter(PlegMetric::kConnectionSuccesses).Increment();
       metrics_.Histogram(PlegMetric::kConnectionLatency).Observe(loop_.Now() - connecting_since_);
       if (faults_.trust_at_once) {

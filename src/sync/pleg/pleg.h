@@ -98,6 +98,7 @@ class Pleg final : public RuntimeEventsUser {
   Pleg& operator=(const Pleg&) = delete;
 
   PlegMode mode() const { return mode_; }
+  bool uses_events() const { return options_.use_events; }  // false: switched off by configuration
   const std::deque<PlegModeChange>& history() const { return history_; }
   Duration cross_check_period() const { return cross_check_period_; }
   uint64_t missed_events() const { return missed_total_; }
@@ -132,6 +133,7 @@ class Pleg final : public RuntimeEventsUser {
  private:
   void ArmNext(Duration pause);
   void ListForStream();
+  void CheckAListComes() const;
   void StartList();
   void OnList(uint64_t number, Result<RuntimeList> answer);
   void Distribute(Epoch epoch, RuntimeList list);
@@ -156,6 +158,7 @@ class Pleg final : public RuntimeEventsUser {
   std::deque<PlegModeChange> history_;
   EventStreamState stream_ = EventStreamState::kConnecting;
   TimePoint connecting_since_;
+  Epoch established_ = 0;  // the newest number when the stream was
   bool must_relist_ = false;
   uint32_t clean_needed_;
   uint32_t clean_lists_ = 0;  // in a row, asked for after the stream was established

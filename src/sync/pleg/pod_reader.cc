@@ -146,6 +146,8 @@ void PodReader::OnAnswer(const PodUid& pod, uint64_t number, Result<ObservedPod>
   }
   health_.erase(pod);
   const Epoch epoch = store_.faults_for_tests().stamp_at_arrival ? epochs_.Next() : entry.epoch;
+  // Drawn before this answer came, and so before all that is asked for from here on (invariant 2).
+  CHECK(epoch != 0 && epoch <= epochs_.last());
   const Applied applied = store_.Apply(pod, epoch, *std::move(answer));
   if (entry.due) {
     Enqueue(pod, entry);

@@ -33,6 +33,14 @@ class ScopedFlag {
   bool& flag_;
 };
 
+// Whoever decides that has looked at the pod, and later than at what its worker was begun with:
+// words of the runtime about a sandbox or a container are never enough (invariants 5 and 13).
+bool MakesSomething(const Action& action) {
+  return std::holds_alternative<RunSandbox>(action) ||
+         std::holds_alternative<CreateContainer>(action) ||
+         std::holds_alternative<StartContainer>(action);
+}
+
 }  // namespace
 
 std::string_view PhaseName(Phase phase) {
@@ -88,7 +96,7 @@ PodWorker::PodWorker(WorkerHost& host, PodIdentity pod, uint64_t generation, Epo
       fresh_after_(fresh_after),
       wait_since_(now) {
   plan_.pod = pod_id_;
-  timeline_.wished = now;
+  timeline_.wished = timeline_.begun = now;
   Note(now, "began");
 }
 
@@ -135,11 +143,12 @@ void PodWorker::Update(const PodWish& wish, TimePoint now) {
   const Result<std::unique_ptr<kube::core::Pod>> parsed = wish.pod->Parse();
   Result<PodPlan> plan = parsed ? MakePodPlan(**parsed) : Result<PodPlan>(parsed.error());
   if (!plan) {
-    poisoned_ = true;
+    unreadable_ = plan.error();
     NoteText(now, "a wish cannot be read: " + plan.error().message());
     return host_.OnWorkerFault(*this, plan.error());
   }
-  poisoned_ = false;
+  unreadable_.reset();
+  if (!pod_ && wish.wished_at) timeline_.wished = std::min(*wish.wished_at, timeline_.begun);
   pod_ = wish.pod;
   // What its volumes tell of it follows, as long as they are there.
   if (facts_.volumes.state != WorkState::kNone && !state_.ending) {
@@ -222,6 +231,9 @@ WorkClass PodWorker::work_class() const {
   if (pod_ && (pod_->hot().IsStatic() || pod_->hot().priority.value_or(0) >= 2'000'000'000)) {
     return WorkClass::kCritical;
   }
+  const bool finished = state_.phase == Phase::kFinished;
+  const bool ends = state_.phase != Phase::kSyncing || state_.ending || plan_.deleted;
+  if (ends && !finished) return WorkClass::kEnd;
   return timeline_.over ? WorkClass::kSteady : WorkClass::kStart;
 }
 
@@ -375,14 +387,17 @@ void PodWorker::RefreshReadState(TimePoint now) {
                         reader.IsReading(pod_id_.uid);
   if (faults_.passive_wait) view.read_in_flight = true;
   const TimePoint retry_at = reader.RetryAt(pod_id_.uid);
-  if (retry_at > now) view.read_retry_at = retry_at;
+  if (retry_at <= now) return;
+  view.read_retry_at = retry_at;
+  if (const PodReadHealth* const health = reader.Health(pod_id_.uid)) {
+    view.read_failure = health->last_error;
+  }
 }
 
 void PodWorker::Step(TimePoint now) {
   CHECK(!stepping_);  // callbacks are posted, never re-entered
   const ScopedFlag guard(stepping_);
-  const std::string name = pod_id_.ref.ToString();
-  const WorkScope scope(name, pod_id_.uid.value());
+  const PodWorkScope scope(pod_id_);
   if (!timeline_.first_step) timeline_.first_step = now;
   nothing_left_ = false;
   // Nothing of the wish can be read yet: there is no plan to follow.
@@ -412,10 +427,9 @@ void PodWorker::Step(TimePoint now) {
                                       .wall_now = host_.ports().loop.WallNow()});
     host_.OnWorkerDecided(*this, decision);
     if (decision.cancel_starts) CancelStarts();
-    if (const Wait* wait = std::get_if<Wait>(&decision.action)) return Rest(*wait, now);
     const Status done = Perform(decision.action, now);
     if (!done) return Fail(done.error(), now);
-    if (nothing_left_) return;
+    if (nothing_left_ || std::holds_alternative<Wait>(decision.action)) return;
   }
   host_.StepSoon(pod_id_.uid);  // fairness: let other pods run
 }
@@ -423,9 +437,10 @@ void PodWorker::Step(TimePoint now) {
 Status PodWorker::Perform(const Action& action, TimePoint now) {
   ENSURE(IsLegal(state_.phase, action) || faults_.start_after_end,
          "an action that is not legal in this phase");
-  Note(now, ActionName(action));
+  ENSURE(!MakesSomething(action) || Observe().pod != nullptr, "something is made without a look");
+  if (!std::holds_alternative<Wait>(action)) Note(now, ActionName(action));
   return std::visit(Overloaded{
-                        [](const Wait&) { return Ok(); },
+                        [this, now](const Wait& wait) { return Rest(wait, now); },
                         [this, now](const EnterPhase& enter) { return Enter(enter, now); },
                         [this](const Nothing&) {
                           nothing_left_ = true;
@@ -460,7 +475,8 @@ Status PodWorker::Enter(const EnterPhase& enter, TimePoint now) {
 }
 
 // Every wait names what ends it: a call under way, a read, or a time (invariant 6).
-void PodWorker::Rest(const Wait& wait, TimePoint now) {
+Status PodWorker::Rest(const Wait& wait, TimePoint now) {
+  if (Status ends = HasAnEnd(wait); !ends) return ends;
   const Wait before = std::exchange(wait_, wait);
   if (wait.what != before.what || wait.container != before.container) {
     if (!timeline_.over) {
@@ -486,6 +502,7 @@ void PodWorker::Rest(const Wait& wait, TimePoint now) {
     held_.reset();
   }
   if (wait.until != kNever) host_.WakeAt(pod_id_.uid, std::max(wait.until, now));
+  return Ok();
 }
 
 void PodWorker::CancelStarts() {
@@ -520,11 +537,18 @@ void PodWorker::Fail(const Error& error, TimePoint now) {
   host_.WakeAt(pod_id_.uid, fault_->retry_at);
 }
 
+std::string PodWorker::WhatItWaitsFor(TimePoint now) const {
+  if (nothing_left_) return "nothing: all is done";
+  if (unreadable_ && !pod_ && !state_.ending) {
+    return "a form of the pod that can be read: " + unreadable_->message();
+  }
+  return Describe(Decision{.action = wait_}, plan_, now);
+}
+
 WorkerReport PodWorker::Report(TimePoint now) const {
   WorkerReport report{.pod = pod_id_,
                       .phase = state_.phase,
-                      .waits_for = nothing_left_ ? "nothing: all is done"
-                                                 : Describe(Decision{.action = wait_}, plan_, now),
+                      .waits_for = WhatItWaitsFor(now),
                       .since = wait_since_,
                       .calls = {},
                       .fault = fault_,

@@ -27,8 +27,10 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
@@ -46,7 +48,10 @@ class Keyring;
 
 inline constexpr int kStepsPerTurnMax = 32;
 
-enum class WorkClass : uint8_t { kCritical, kStart, kSteady };
+// In the order of a shard's turn. Who ends waits behind nobody who starts: an eviction makes the
+// room that they need.
+enum class WorkClass : uint8_t { kCritical, kEnd, kStart, kSteady };
+inline constexpr size_t kWorkClasses = size_t{1} + static_cast<size_t>(WorkClass::kSteady);
 
 enum class WishKind : uint8_t {
   kAdd,     // wished, perhaps not for the first time
@@ -57,14 +62,27 @@ enum class WishKind : uint8_t {
 struct PodWish {
   WishKind kind = WishKind::kAdd;
   kube::PodRef pod = {};
-  std::optional<Rejection> rejected = {};  // it may not run here: it ends before it began
-  std::optional<EndRecord> ended = {};     // it was decided that it ends for good
+  std::optional<Rejection> rejected = {};   // it may not run here: it ends before it began
+  std::optional<EndRecord> ended = {};      // it was decided that it ends for good
+  std::optional<TimePoint> wished_at = {};  // when its source told of it first
 };
 
 inline PodIdentity IdentityOf(const kube::PodRef& pod) {
   const kube::PodHotFields& hot = pod->hot();
   return {.ref = {std::string(hot.ns), std::string(hot.name)}, .uid = PodUid(std::string(hot.uid))};
 }
+
+// Whose death it is if the process dies in it (see WorkScope), whatever becomes of the worker.
+class PodWorkScope {
+ public:
+  explicit PodWorkScope(PodIdentity pod)
+      : pod_(std::move(pod)), name_(pod_.ref.ToString()), scope_(name_, pod_.uid.value()) {}
+
+ private:
+  const PodIdentity pod_;
+  const std::string name_;
+  const WorkScope scope_;
+};
 
 struct WorkerFault {
   Error error;
@@ -73,15 +91,18 @@ struct WorkerFault {
   uint32_t count = 0;  // in a row
 };
 
-// Where the time of a start went: from the wish until all containers were started once.
+// Where the time of a start went: from the word of its source until all containers were started
+// once, and whoever looks at the API server can see it.
 struct StartTimeline {
   TimePoint wished = {};
+  TimePoint begun = {};  // admitted, and on its shard: from here on it is the worker's time
   std::optional<TimePoint> first_step = {};
   std::optional<TimePoint> prepared = {};
   std::optional<TimePoint> mounted = {};
   std::optional<TimePoint> sandbox = {};
   std::optional<TimePoint> images = {};             // the last one
   std::optional<TimePoint> started = {};            // the last container
+  std::optional<TimePoint> told = {};               // the status that shows it has arrived
   std::array<Duration, kWaitForCount> waited = {};  // by what for
   uint32_t runtime_calls = 0;
   bool over = false;
@@ -120,6 +141,7 @@ class PodWorker {
   // See PodState::first_sandbox_attempt.
   void BeginSandboxesAt(uint32_t attempt) { state_.first_sandbox_attempt = attempt; }
   void SettleStatus() { facts_.status_settled = true; }
+  void StartIsTold(TimePoint when) { timeline_.told = when; }
   void KeepLess(uint32_t per_container_max) { facts_.keep_max = per_container_max; }
   // True: something that failed may be tried again now.
   bool ObjectsChanged(TimePoint now);
@@ -151,6 +173,8 @@ class PodWorker {
   TimePoint waits_since() const { return wait_since_; }
   const StartTimeline& timeline() const { return timeline_; }
   const std::optional<WorkerFault>& fault() const { return fault_; }
+  // The newest wish cannot be read, and why: what was wished before goes on, if anything was.
+  const std::optional<Error>& unreadable() const { return unreadable_; }
   bool is_orphan() const { return !pod_; }
   // The last of its sandboxes that may still turn up, whatever became of later tries of it.
   std::optional<uint32_t> LateSandbox() const;
@@ -199,8 +223,10 @@ class PodWorker {
 
   // pod_worker.cc
   DecideInput Input(TimePoint now) const;
+  std::string WhatItWaitsFor(TimePoint now) const;
   Status Perform(const Action& action, TimePoint now);
-  void Rest(const Wait& wait, TimePoint now);
+  Status Rest(const Wait& wait, TimePoint now);
+  Status HasAnEnd(const Wait& wait) const;  // worker_reads.cc
   bool HasSeen(const PodHint& hint) const;
   bool HintIsSettled() const;
   bool ChangedSinceLook(Epoch epoch, const ListedPod* listed) const;
@@ -330,7 +356,7 @@ class PodWorker {
   TimePoint held_until_ = {};
 
   std::optional<WorkerFault> fault_;
-  bool poisoned_ = false;                           // the newest wish could not be read
+  std::optional<Error> unreadable_;                 // why the newest wish could not be read
   std::map<std::string, uint32_t> told_back_offs_;  // by container: how often it was made by then
   Epoch told_kill_ = 0;  // the last failure to stop something that was told
   // Since what is under way was asked for: its answer may be older than that.
@@ -351,6 +377,7 @@ std::string_view PhaseName(Phase phase);
 template <class T, class Take>
 void WorkerHost::Deliver(PodWorker& worker, Take& take, T answer) {
   const PodUid uid = worker.pod().uid;
+  const PodWorkScope scope(worker.pod());
   take(worker, std::move(answer), ports().loop.Now());
   StepSoon(uid);
 }

@@ -88,7 +88,7 @@ WaitingLog::Entries::iterator WaitingLog::End(const PodIdentity& pod, Entries::i
                   KV("volumeName", key.subject), KV("waited", waited));
         break;
       case Lack::kRead:
-        log_.Info("Pod was read from the runtime again", Pod(pod.ref), Uid(pod.uid),
+        log_.Info("Pod can be read from the runtime again", Pod(pod.ref), Uid(pod.uid),
                   KV("waited", waited));
         break;
     }

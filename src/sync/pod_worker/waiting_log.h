@@ -1,7 +1,6 @@
 // What the log says of pods that lack something: a volume that cannot be mounted, an object that a
-// container refers to, new content for a volume of a running pod, the runtime's word of how they
-// are. A line when the lack begins and
-// when its cause is another one, and a line when it is over.
+// container refers to, new content for a volume of a running pod, an answer of the runtime. A line
+// when the lack begins and when its cause is another one, and a line when it is over.
 //
 // A thousand pods may lack the same at once. Of one cause the first few pods are named; further
 // ones are counted, and told when they are ten, a hundred, a thousand. Of many causes no more than
@@ -32,7 +31,7 @@ enum class Lack : uint8_t {
   kVolume,     // of a pod that cannot start: which volume
   kReference,  // of a container that cannot be made: which container
   kRenewal,    // of a pod that runs on with what it has: which volume
-  kRead,       // of a pod that the runtime has
+  kRead,       // of any pod: what the runtime has of it cannot be read
 };
 
 class WaitingLog {

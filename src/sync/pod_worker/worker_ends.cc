@@ -161,6 +161,9 @@ Status PodWorker::StopSandboxNow(const SandboxId& id, TimePoint now) {
 
 // Containers before the sandboxes that they are in; what is left is asked for again.
 Status PodWorker::Begin(const Remove& action, TimePoint now) {
+  // What the status needs stays until that has arrived (invariant 14).
+  ENSURE(state_.phase != Phase::kFinished || facts_.removal_allowed || facts_.status_settled,
+         "the last status of the pod has not arrived");
   for (const ContainerId& id : action.containers) {
     if (Status began = RemoveContainerNow(id, action.logs, now); !began) return began;
   }

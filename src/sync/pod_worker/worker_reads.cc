@@ -20,6 +20,51 @@ Status PodWorker::Begin(const Read& action, TimePoint now) {
   return Ok();
 }
 
+// What it waits for is under way or has its time (invariant 6).
+Status PodWorker::HasAnEnd(const Wait& wait) const {
+  const bool timed = wait.until != kNever;
+  switch (wait.what) {
+    case WaitFor::kRead:
+      // While calls are under way the read follows them.
+      ENSURE(!ops_.empty() || host_.ports().reader.IsMarked(pod_id_.uid) || faults_.passive_wait,
+             "a wait for a read that nobody has asked for");
+      return Ok();
+    case WaitFor::kReadRetry:
+    case WaitFor::kSandboxRetry:
+    case WaitFor::kImageRetry:
+    case WaitFor::kContainerRetry:
+    case WaitFor::kBackOff:
+    case WaitFor::kStopRetry:
+    case WaitFor::kRemoveRetry:
+    case WaitFor::kEndRecord:
+      ENSURE(timed, "a wait for a time that is not known");
+      return Ok();
+    case WaitFor::kPrepare:
+    case WaitFor::kVolumes:
+    case WaitFor::kSandboxRun:
+    case WaitFor::kSandboxStop:
+    case WaitFor::kImage:
+    case WaitFor::kCreate:
+    case WaitFor::kStart:
+    case WaitFor::kPostStart:
+    case WaitFor::kPreStop:
+    case WaitFor::kStop:
+    case WaitFor::kRemove:
+    case WaitFor::kRelease:
+      ENSURE(timed || !ops_.empty(), "a wait for a call that is not under way");
+      return Ok();
+    case WaitFor::kChange:
+    case WaitFor::kRuntime:
+    case WaitFor::kNetwork:
+    case WaitFor::kInitContainer:
+    case WaitFor::kStartupProbe:
+    case WaitFor::kStopTurn:
+    case WaitFor::kRemovalAllowed:
+      return Ok();  // somebody else tells
+  }
+  return Ok();
+}
+
 void PodWorker::ReadFailed(const Error& error, TimePoint now) {
   // What nobody wanted any more says nothing about the runtime.
   if (error.code() == ErrorCode::kCancelled) return;

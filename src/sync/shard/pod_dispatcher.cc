@@ -62,7 +62,7 @@ void PodDispatcher::Take(const PodChange& change) {
   // A mirror is the API server's picture of a static pod, not a pod to run.
   if (change.pod->hot().IsMirror()) return;
   const PodIdentity pod = IdentityOf(change.pod);
-  PodWish wish{KindOf(change.op), change.pod};
+  PodWish wish{.kind = KindOf(change.op), .pod = change.pod, .wished_at = loop_.Now()};
   if (change.pod->hot().IsStatic() && !TakeStatic(pod, wish)) return;
   Send(pod.uid, std::move(wish));
 }
@@ -84,7 +84,7 @@ bool PodDispatcher::TakeStatic(const PodIdentity& pod, const PodWish& wish) {
     name.holder = pod.uid;
     return true;
   }
-  name.next = PodWish{WishKind::kAdd, wish.pod};
+  name.next = PodWish{.kind = WishKind::kAdd, .pod = wish.pod, .wished_at = wish.wished_at};
   log_.Info("A static pod waits for another of its name to end", Pod(pod.ref), Uid(pod.uid));
   return false;
 }
@@ -137,7 +137,10 @@ void PodDispatcher::Send(const PodUid& pod, PodWish wish) {
       }
     }
     if (!wishes.empty() && wishes.back().kind != WishKind::kGone) {
-      if (wishes.back().kind == WishKind::kAdd) wish.kind = WishKind::kAdd;
+      if (wishes.back().kind == WishKind::kAdd) {
+        wish.kind = WishKind::kAdd;
+        wish.wished_at = wishes.back().wished_at;
+      }
       wishes.pop_back();
     }
     wishes.push_back(std::move(wish));

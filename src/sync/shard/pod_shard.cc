@@ -54,6 +54,7 @@ PodShard::~PodShard() {
 
 void PodShard::Update(const PodWish& wish) {
   const PodIdentity pod = IdentityOf(wish.pod);
+  const PodWorkScope scope(pod);
   const auto found = workers_.find(pod.uid);
   if (found == workers_.end()) {
     const auto held = held_back_.find(pod.uid);
@@ -79,7 +80,8 @@ void PodShard::Begin(const PodWish& wish) {
   const bool is_new = store_.TakeAbsence(pod.uid);
   orphans_unread_.erase(pod.uid);
   Slot& slot = MakeWorker(pod, is_new ? 0 : ports_.epochs.Next());
-  slot.worker->Update({WishKind::kAdd, wish.pod, wish.rejected, wish.ended}, ports_.loop.Now());
+  slot.worker->Update({WishKind::kAdd, wish.pod, wish.rejected, wish.ended, wish.wished_at},
+                      ports_.loop.Now());
   // Gone before it was begun (held back, or overtaken on its way here): the runtime may have
   // something of it all the same, and somebody may wait for its name.
   if (wish.kind == WishKind::kGone) slot.worker->Update(wish, ports_.loop.Now());
@@ -113,6 +115,7 @@ void PodShard::LookForOrphan(const PodUid& pod) {
   const bool is_orphan = orphans_unread_.erase(pod) != 0;
   if (stored->pod.empty()) {
     reader_.Drop(pod);
+    waiting_log_.Forget(pod);
     store_.Forget(pod, ports_.epochs.Next());
     return user_.OnPodVanished(pod);
   }
@@ -172,6 +175,7 @@ void PodShard::Hint(const std::vector<PodHint>& hints) {
 }
 
 uint64_t PodShard::Listed(Epoch epoch, RuntimeWas was, const std::vector<ListedPod>& pods) {
+  CHECK(epoch <= ports_.epochs.last());
   uint64_t missed = 0;
   for (const PodUid& pod : store_.Compare(epoch, pods)) {
     const auto found = workers_.find(pod);
@@ -187,7 +191,7 @@ uint64_t PodShard::Listed(Epoch epoch, RuntimeWas was, const std::vector<ListedP
   store_.NothingOlderThan(std::min(epoch, reader_.OldestUnderWay()));
   std::erase_if(late_sandboxes_,
                 [now = ports_.loop.Now()](const auto& entry) { return entry.second.until <= now; });
-  metrics_.Gauge(PlegMetric::kUnhealthyPods).Set(static_cast<double>(reader_.unhealthy()));
+  ShowUnhealthy();
   return missed;
 }
 
@@ -216,6 +220,11 @@ void PodShard::SettleStatus(const PodUid& pod) {
   found->second.worker->SettleStatus();
   user_.OnPodChanged(*found->second.worker);
   StepSoon(pod);
+}
+
+void PodShard::StartIsTold(const PodUid& pod, TimePoint when) {
+  const auto found = workers_.find(pod);
+  if (found != workers_.end()) found->second.worker->StartIsTold(when);
 }
 
 void PodShard::ObjectsChanged(const PodUid& pod) {
@@ -279,6 +288,12 @@ void PodShard::SetTrouble(const RuntimeTrouble& trouble) {
   const bool same = node.runtime_ready == node_.runtime_ready &&
                     node.network_ready == node_.network_ready && node.why_not == node_.why_not;
   if (!same) SetNode(node);
+}
+
+std::vector<PodIdentity> PodShard::HeldBack() const {
+  std::vector<PodIdentity> pods;
+  for (const auto& [uid, wish] : held_back_) pods.push_back(IdentityOf(wish.pod));
+  return pods;
 }
 
 const PodWorker* PodShard::Find(const PodUid& pod) const {
@@ -371,8 +386,16 @@ PodWorker* PodShard::Answered(OpToken token) {
 
 void PodShard::StepSoon(const PodUid& pod) {
   const auto found = workers_.find(pod);
-  if (found == workers_.end() || std::exchange(found->second.in_line, true)) return;
-  line_[static_cast<size_t>(found->second.worker->work_class())].push_back(pod);
+  if (found == workers_.end()) return;
+  Slot& slot = found->second;
+  const WorkClass work_class = slot.worker->work_class();
+  if (std::exchange(slot.in_line, true)) {
+    if (slot.line <= work_class) return;
+    // More urgent than when it lined up: mostly once, when a pod is to end that has not started.
+    std::erase(line_[static_cast<size_t>(slot.line)], pod);
+  }
+  slot.line = work_class;
+  line_[static_cast<size_t>(work_class)].push_back(pod);
   ScheduleTurn();
 }
 
@@ -394,7 +417,7 @@ void PodShard::Turn() {
     }
   };
   // Shares that the more urgent cannot take away; then what is left, the most urgent first.
-  const std::array<uint32_t, 3> shares = {all / 2, all / 4, all / 8};
+  const std::array<uint32_t, kWorkClasses> shares = {all / 2, all / 8, all / 4, all / 8};
   for (size_t i = 0; i < shares.size(); ++i) step_some(i, shares[i]);
   for (size_t i = 0; i < shares.size(); ++i) step_some(i, left);
   if (line() > 0) ScheduleTurn();
@@ -429,6 +452,7 @@ void PodShard::Collect(const PodUid& pod) {
   store_.Forget(pod, ports_.epochs.Next());
   ports_.images.Forget(pod);
   waiting_log_.Forget(pod);
+  ShowUnhealthy();
   log_.Info("Pod is gone", Pod(identity.ref), Uid(pod));
   if (next) return Begin(*next);
   user_.OnPodGone(identity);
@@ -471,6 +495,8 @@ PodIdentity PodShard::NameOf(const PodUid& pod) const {
 
 void PodShard::OnRead(const PodUid& pod, Applied applied, Duration took) {
   metrics_.Histogram(PlegMetric::kPodRelistDuration).Observe(took);
+  ShowUnhealthy();
+  const PodWorkScope scope(NameOf(pod));
   waiting_log_.Has(NameOf(pod), Lack::kRead, "", ports_.loop.Now());
   const auto found = workers_.find(pod);
   if (found == workers_.end()) return LookForOrphan(pod);
@@ -480,6 +506,7 @@ void PodShard::OnRead(const PodUid& pod, Applied applied, Duration took) {
 }
 
 void PodShard::OnReadFailed(const PodUid& pod, const Error& error) {
+  ShowUnhealthy();
   waiting_log_.Lacks(NameOf(pod), Lack::kRead, "", error.message(), ports_.loop.Now());
   const auto found = workers_.find(pod);
   // A runtime that is away says nothing about the pod.
@@ -488,6 +515,18 @@ void PodShard::OnReadFailed(const PodUid& pod, const Error& error) {
     found->second.worker->TellUnread(error);
   }
   StepSoon(pod);
+}
+
+void PodShard::ShowUnhealthy() {
+  metrics_.Gauge(PlegMetric::kUnhealthyPods).Set(static_cast<double>(reader_.unhealthy()));
+}
+
+// As far as it is known: of what only events have told there is the uid.
+PodIdentity PodShard::NameOf(const PodUid& pod) const {
+  if (const PodWorker* const worker = Find(pod)) return worker->pod();
+  const StoredPod* const stored = store_.Find(pod);
+  return stored == nullptr ? PodIdentity{.ref = {}, .uid = pod}
+                           : PodIdentity{.ref = stored->pod.pod.ref, .uid = pod};
 }
 
 }  // namespace denselet::sync

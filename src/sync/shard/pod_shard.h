@@ -2,14 +2,14 @@
 // who has the next turn.
 //
 //   hints, lists --> PodReader --> ObservedStore --+
-//   wishes ----------------------------------------+--> run line (critical, start, steady)
+//   wishes ----------------------------------------+--> run line (critical, end, start, steady)
 //   answers of calls --> ops (index, generation) --+        |  at most steps_per_turn_max a turn
 //   timers ----------------------------------------+        v
 //                                                     PodWorker::Step
 //
-// Critical and static pods go first, then those that start, then those that run; each class gets a
-// share of every turn, so none starves. Everything is bounded by the number of pods but the table
-// of calls, which has a bound of its own.
+// Critical and static pods go first, then those that end, those that start and those that run; each
+// class gets a share of every turn, so none starves. Everything is bounded by the number of pods
+// but the table of calls, which has a bound of its own.
 //
 // Owned by the composition root, one a shard; all calls on that shard. Destroyed, it ends its
 // workers; calls under way find nobody.
@@ -121,6 +121,8 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   void EndRecorded(const PodUid& pod, uint64_t generation);
   // The last status of a pod that has ended is where it belongs.
   void SettleStatus(const PodUid& pod);
+  // The status that shows it up for the first time arrived then.
+  void StartIsTold(const PodUid& pod, TimePoint when);
   // Of each of its containers no more than that many dead instances are kept from now on.
   void KeepLess(const PodUid& pod, uint32_t per_container_max);
   void AllowRemoval(const PodUid& pod);
@@ -135,6 +137,8 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   // Of the node: whether its runtime can be used.
   void SetTrouble(const RuntimeTrouble& trouble);
 
+  // Those of options.held_back that are wished and have not changed since.
+  std::vector<PodIdentity> HeldBack() const;
   // Null: there is none.
   const PodWorker* Find(const PodUid& pod) const;
   PodWorker* FindForTests(const PodUid& pod);
@@ -180,6 +184,7 @@ class PodShard final : public WorkerHost, private PodReaderUser {
     reactor::TimerId timer = {};
     TimePoint wake_at = kNever;
     bool in_line = false;
+    WorkClass line = WorkClass::kSteady;  // in which it is
   };
   struct LateSandbox {
     uint32_t attempt;
@@ -197,6 +202,8 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   // PodReaderUser
   void OnRead(const PodUid& pod, Applied applied, Duration took) override;
   void OnReadFailed(const PodUid& pod, const Error& error) override;
+  void ShowUnhealthy();
+  PodIdentity NameOf(const PodUid& pod) const;
 
   PodIdentity NameOf(const PodUid& pod) const;
   Slot& MakeWorker(const PodIdentity& pod, Epoch fresh_after);
@@ -230,7 +237,7 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   std::map<PodUid, LateSandbox> late_sandboxes_;
   uint64_t next_generation_ = 1;
   SlotMap<Op> ops_;
-  std::array<std::deque<PodUid>, 3> line_;  // by class
+  std::array<std::deque<PodUid>, kWorkClasses> line_;  // by class
   bool turn_posted_ = false;
   bool sources_ready_ = false;
   Faults faults_;

@@ -49,6 +49,11 @@ TEST_F(AgentOptionsTest, TheNodeIsCalledAsTheHostInLowerCase) {
   EXPECT_THAT(Make({}).error().message(), HasSubstr("empty hostname is invalid"));
 }
 
+TEST_F(AgentOptionsTest, EventsAreTheSettingsToSay) {
+  EXPECT_TRUE(Make({})->pods.core.pleg.use_events);
+  EXPECT_FALSE(Make({"--denselet-pleg-use-events=false"})->pods.core.pleg.use_events);
+}
+
 TEST_F(AgentOptionsTest, WhatIsKeptOfDeadContainersIsTheFlagsToSay) {
   const auto plain = Make({});
   EXPECT_EQ(plain->pods.core.node.keep.per_container_max, 1);

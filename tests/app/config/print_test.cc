@@ -35,7 +35,7 @@ TEST(PrintConfig, ShowsEveryField) {
   }
   for (const char* own :
        {"\nshards: 0", "\nreactor: auto", "\njournal: /var/lib/kubelet/denselet/journal",
-        "\n  relistPeriod: 5m0s", "\n  fallbackRelistPeriod: 1s"}) {
+        "\n  useEvents: true", "\n  relistPeriod: 5m0s", "\n  fallbackRelistPeriod: 1s"}) {
     EXPECT_THAT(text, HasSubstr(own));
   }
 }

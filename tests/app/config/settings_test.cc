@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
@@ -35,6 +36,7 @@ TEST(Settings, HaveDefaults) {
   EXPECT_EQ(loaded.settings.journal, "/r/denselet/journal");
   EXPECT_EQ(loaded.settings.socket, "/r/denselet/denselet.sock");
   EXPECT_EQ(loaded.settings.container_logs_dir, "/var/log/containers");
+  EXPECT_TRUE(loaded.settings.pleg_use_events);
   EXPECT_EQ(loaded.settings.pleg_relist_period, Minutes(5));
   EXPECT_EQ(loaded.settings.pleg_fallback_relist_period, Seconds(1));
 }
@@ -52,6 +54,7 @@ TEST(Settings, TheSampleInTheReadmeIsGoodAndSaysTheDefaults) {
   EXPECT_EQ(loaded.settings.shards, defaults.shards);
   EXPECT_EQ(loaded.settings.reactor, defaults.reactor);
   EXPECT_EQ(loaded.settings.container_logs_dir, defaults.container_logs_dir);
+  EXPECT_EQ(loaded.settings.pleg_use_events, defaults.pleg_use_events);
   EXPECT_EQ(loaded.settings.pleg_relist_period, defaults.pleg_relist_period);
   EXPECT_EQ(loaded.settings.pleg_fallback_relist_period, defaults.pleg_fallback_relist_period);
 }
@@ -75,6 +78,27 @@ TEST(Settings, FlagsWinOverTheFile) {
   EXPECT_EQ(loaded.settings.pleg_fallback_relist_period, Seconds(2));
   EXPECT_EQ(ToString(loaded.origins.Of("shards")), "--denselet-shards");
   EXPECT_EQ(ToString(loaded.origins.Of("pleg.fallbackRelistPeriod")), "/own.yaml:8");
+}
+
+TEST(Settings, EventsCanBeSwitchedOff) {
+  const LoadedSettings off =
+      LoadSettingsText(std::string(kHead) + "pleg: {useEvents: false}\n", "own.yaml");
+  EXPECT_THAT(off.faults, IsEmpty());
+  EXPECT_FALSE(off.settings.pleg_use_events);
+  const auto shown = off.Shown();
+  const auto at = std::ranges::find(shown, "pleg.useEvents", &ShownSetting::path);
+  ASSERT_NE(at, shown.end());
+  EXPECT_EQ(at->value, "false");
+  EXPECT_TRUE(at->is_plain);
+  FakeConfigFiles files({{"/own.yaml", std::string(kHead) + "pleg: {useEvents: false}\n"}});
+  EXPECT_TRUE(LoadSettings(
+                  Flags({"--denselet-config=/own.yaml", "--denselet-pleg-use-events=true"}), files)
+                  .settings.pleg_use_events);
+  EXPECT_FALSE(LoadSettings(Flags({"--denselet-pleg-use-events=false"}), files)
+                   .settings.pleg_use_events);
+  EXPECT_THAT(
+      FaultsOf("pleg: {useEvents: sometimes}\n"),
+      ElementsAre("own.yaml:3: pleg.useEvents: found \"sometimes\", wanted true or false"));
 }
 
 TEST(Settings, TellAllFaults) {

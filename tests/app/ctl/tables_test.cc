@@ -153,6 +153,14 @@ TEST(Tables, APodIsToldInFull) {
             "  15:04:04.000  1m2s ago  syncing  waits for image\n");
 }
 
+TEST(Tables, APodThatCannotBeReadSaysWhyAndSinceWhen) {
+  const auto text = PodText(R"({"pods":[{"namespace":"default","name":"web","uid":"u",
+    "status":"Running","phase":"syncing","waits":"wait","readFailures":{"message":"hangs",
+    "count":3,"sinceSecondsAgo":61}}]})");
+  ASSERT_TRUE(text);
+  EXPECT_NE(text->find("Cannot be read  hangs, 3 times since 1m1s ago\n"), text->npos) << *text;
+}
+
 TEST(Tables, PlegIsToldWithItsHistory) {
   const auto text = PlegText(R"({"mode":"events","missedEvents":2,"crossCheckPeriodSeconds":300,
     "lastListSecondsAgo":12,"healthy":true,"history":[{"at":"2026-01-02T15:04:05.000Z",
@@ -185,6 +193,14 @@ TEST(Tables, AJournalThatIsNotWellIsToldWithTheAgent) {
             std::string::npos)
       << *text;
   EXPECT_EQ(AgentText("{}")->find("Journal"), std::string::npos) << "of an agent before";
+}
+
+TEST(Tables, PlegSaysThatEventsAreSwitchedOff) {
+  const auto text = PlegText(R"({"mode":"lists","eventsSwitchedOff":true,"healthy":true})");
+  ASSERT_TRUE(text);
+  EXPECT_TRUE(text->starts_with(
+      "Mode               lists lead, events are switched off by configuration\n"))
+      << *text;
 }
 
 TEST(Rows, WhatIsNoAnswerOfAnAgentIsRefused) {

@@ -65,6 +65,10 @@ TEST_F(CoreTest, TheWayOfAStartCanBeAsked) {
   EXPECT_TRUE(report.timeline.over);
   ASSERT_TRUE(report.timeline.sandbox && report.timeline.started && report.timeline.images);
   EXPECT_LT(*report.timeline.sandbox, *report.timeline.started);
+  EXPECT_LE(report.timeline.wished, report.timeline.begun);
+  EXPECT_LE(report.timeline.begun, *report.timeline.first_step);
+  ASSERT_TRUE(report.timeline.told) << "the status that shows it arrived";
+  EXPECT_LE(*report.timeline.started, *report.timeline.told);
   EXPECT_FALSE(report.transitions.empty());
   EXPECT_TRUE(report.calls.empty());
 }

@@ -382,7 +382,7 @@ TEST_F(CoreEventsTest, APodThatCannotBeReadIsToldOnceForAllFailuresInARow) {
   EXPECT_EQ(Logged("Could not read a pod from the runtime"), 1u);
   host_.faults().refused = 0;
   Run(Minutes(2));
-  EXPECT_EQ(Logged("Pod was read from the runtime again"), 1u);
+  EXPECT_EQ(Logged("Pod can be read from the runtime again"), 1u);
   EXPECT_EQ(Told("Started").size(), 2u);
 }
 

@@ -324,7 +324,7 @@ TEST(PodPlan, OfAnOrphanIsEnoughToStopIt) {
                                           {.id = ContainerId("0"), .name = "a", .attempt = 0}}};
   const PodPlan plan = PlanOfOrphan(orphan);
   ASSERT_EQ(plan.containers.size(), 1u);
-  EXPECT_TRUE(plan.containers[0].pre_stop);
+  EXPECT_FALSE(plan.containers[0].pre_stop) << "a kubelet runs no hook of a pod that it lost";
   EXPECT_EQ(plan.termination_grace_seconds, 9);
   EXPECT_EQ(plan.regular_count, 1);
 }

@@ -83,6 +83,22 @@ TEST(ObservedStore, AListProvesThatAPodIsNew) {
   EXPECT_FALSE(store.TakeAbsence(kPod)) << "the list is older than the end of the one before";
 }
 
+TEST(ObservedStoreDeathTest, ATombstoneThatIsOlderThanWhatItStandsForIsNoticed) {
+  ObservedStore store;
+  ASSERT_EQ(store.Apply(kPod, 7, Running()), Applied::kNew);
+  EXPECT_DEATH(store.Forget(kPod, 7), "now > here->as_of");
+}
+
+TEST(ObservedStoreDeathTest, FreshnessThatNoReadAndNoListHasGivenIsNoticed) {
+  ObservedStore store;
+  ASSERT_EQ(store.Apply(kPod, 1, Running()), Applied::kNew);
+  store.faults_for_tests().hints_prove = true;
+  store.Hinted(kPod, 5);
+  store.faults_for_tests().hints_prove = false;
+  EXPECT_DEATH((void)store.Compare(6, {ListedRunning()}), "here.as_of");
+  EXPECT_DEATH((void)store.Apply(kPod, 6, Running()), "here.as_of");
+}
+
 TEST(ObservedStore, TombstonesGoWhenNothingOlderIsUnderWay) {
   ObservedStore store;
   store.Forget(kPod, 5);

@@ -90,6 +90,16 @@ TEST_F(PlegTest, AStreamIsTrustedAfterAListThatWasAskedForLater) {
   EXPECT_TRUE(pleg_->Healthy(world_.clock().Now()));
 }
 
+TEST_F(PlegTest, WithEventsSwitchedOffListsLeadAndTheHistorySaysWhy) {
+  Make({.use_events = false});
+  Stream(EventStreamState::kEstablished);
+  Run(Seconds(10));
+  EXPECT_EQ(pleg_->mode(), PlegMode::kListsLead);
+  EXPECT_FALSE(pleg_->uses_events());
+  EXPECT_EQ(pleg_->history().front().why,
+            "the agent started, with events switched off by configuration");
+}
+
 TEST_F(PlegTest, AStreamThatIsLostIsReplacedByListsAtOnceAndComesBack) {
   Make();
   Stream(EventStreamState::kEstablished);

@@ -75,6 +75,21 @@ TEST_F(WaitingLogTest, AThousandPodsThatLackTheSameAreAFewLines) {
   EXPECT_THAT(Lines(), ElementsAre(HasSubstr("pod-7")));
 }
 
+TEST_F(WaitingLogTest, PodsThatCannotBeReadWhileTheRuntimeIsAwayAreAFewLines) {
+  for (int i = 0; i < 60; ++i, now_ += Seconds(60)) {
+    for (int pod = 0; pod < 200; ++pod) {
+      waiting_.Lacks(PodNumber(pod), Lack::kRead, "", "connection refused", now_);
+    }
+  }
+  EXPECT_THAT(Lines(), ElementsAre(HasSubstr("Could not read a pod"), HasSubstr("pod-1"),
+                                   HasSubstr("pod-2"), HasSubstr("pods=10 "),
+                                   HasSubstr("pods=100 ")));
+  for (int pod = 0; pod < 200; ++pod) waiting_.Has(PodNumber(pod), Lack::kRead, "", now_);
+  EXPECT_THAT(Lines(), ElementsAre(HasSubstr("Pod can be read"), HasSubstr("pod-1"),
+                                   HasSubstr("pod-2"),
+                                   HasSubstr("No pod waits for it any more")));
+}
+
 TEST_F(WaitingLogTest, AThousandCausesAreBoundedAndAllAreToldInTheEnd) {
   const auto all = [&] {
     for (int pod = 0; pod < 1000; ++pod) Lacks(pod, "cause " + std::to_string(pod));
