@@ -363,7 +363,8 @@ void ObjectCache::Sweep() {
   const TimePoint now = loop_.Now();
   for (auto& [key, entry] : entries_) {
     if (options_.detection == ChangeDetection::kWatch) {
-      const bool idle = !entry->live() && entry->waiting().empty() &&
+      // An immutable one costs no watch, and serves also while the server is away.
+      const bool idle = !entry->live() && !entry->immutable() && entry->waiting().empty() &&
                         entry->state() != Entry::State::kUnknown &&
                         now - entry->used_at >= options_.idle_max;
       if (idle) {

@@ -8,8 +8,8 @@
 //
 // One watch for each name: the node authorizer lets a node list and watch secrets and configMaps by
 // a single name only, so many of one namespace cannot share one. What is only read when containers
-// are made, and was not asked for in a while, is let go until it is asked for again; of an
-// immutable one no watch is left once it was read.
+// are made, and was not asked for in a while, is let go until it is asked for again. An immutable
+// one stays, and once it was read there is no watch of it.
 //
 // A question is answered from what is known; the first one waits for the first list, but not for
 // ever: there may be more objects than the connections have streams. Then a GET answers, and as

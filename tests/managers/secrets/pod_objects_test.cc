@@ -104,6 +104,20 @@ TEST_F(ObjectsTest, WhatIsReadOnceIsLetGoWhenNobodyReadsIt) {
   EXPECT_EQ(FetchNow(1, MapKey("once")), "2") << "asked for again, it is read again";
 }
 
+// Its watch is over, so nothing is saved by forgetting it; and a container must be able to restart.
+TEST_F(ObjectsTest, AnImmutableOneServesAlsoWhenNobodyReadItForLongAndTheServerIsAway) {
+  Make();
+  Join();
+  PutMap(ApiVerb::kCreate, "stone", "1", true);
+  fronts_[1]->Follow(Pod("a", EnvFrom("stone")));
+  EXPECT_EQ(FetchNow(1, MapKey("stone")), "1");
+  Run(Minutes(8));
+  server_.Crash();
+  Run(Minutes(1));
+  EXPECT_EQ(FetchNow(1, MapKey("stone")), "1");
+  EXPECT_EQ(api_.followed.size(), 1u);
+}
+
 TEST_F(ObjectsTest, WithoutAServerAQuestionIsAnsweredAfterAWhileAndTheAnswerToldWhenItComes) {
   Make();
   PutMap(ApiVerb::kCreate, "settings", "1");
