@@ -134,15 +134,23 @@ class ObjectCache::Entry final : private sync::ListWatchUser {
         });
   }
 
+  // What is known, or is being asked for, is not enough any more.
+  void Invalidate() {
+    looked_at_.reset();
+    look_again_ = looking_;
+  }
+
   // What a GET answered.
   void Take(const Result<sync::ApiObject>& answer, TimePoint now) {
     looking_ = false;
+    const bool too_early = std::exchange(look_again_, false);
+    if (too_early && !waiting_.empty() && cache_.api_ != nullptr) return cache_.Look(*this);
     // The watch has spoken meanwhile, and tells of what came after this.
     if (cache_.options_.detection == ChangeDetection::kWatch && !unheard()) return;
     const bool gone = !answer && answer.error().code() == ErrorCode::kNotFound;
     Result<Kept> kept = answer ? Keep(key_.kind, answer->wire) : Result<Kept>(answer.error());
     if (!kept && !gone) return AnswerFailed(kept.error());
-    looked_at_ = now;
+    if (!too_early) looked_at_ = now;
     if (gone) return SetAbsent();
     if (kept->immutable) watch_.reset();
     SetPresent(*std::move(kept));
@@ -151,6 +159,7 @@ class ObjectCache::Entry final : private sync::ListWatchUser {
   TimePoint used_at = {};
   std::optional<TimePoint> looked_at_ = {};  // of kCache and kGet
   bool looking_ = false;
+  bool look_again_ = false;  // somebody came after that look began
 
  private:
   // sync::ListWatchUser
@@ -253,7 +262,8 @@ Context ObjectCache::OwnContext() const {
           .trace = {}};
 }
 
-void ObjectCache::Hold(const sync::ObjectKey& key, uint32_t holder, ObjectUse use) {
+void ObjectCache::Hold(const sync::ObjectKey& key, uint32_t holder, ObjectUse use,
+                       ObjectNews news) {
   auto found = entries_.find(key);
   if (found == entries_.end()) {
     if (entries_.size() >= options_.objects_max) return;
@@ -261,11 +271,11 @@ void ObjectCache::Hold(const sync::ObjectKey& key, uint32_t holder, ObjectUse us
   }
   Entry& entry = *found->second;
   entry.used_at = loop_.Now();
-  const bool is_new = entry.holders().insert_or_assign(holder, use).second;
+  entry.holders().insert_or_assign(holder, use);
   if (options_.detection == ChangeDetection::kWatch) {
     if (!entry.immutable()) entry.Watch();
-  } else if (is_new) {
-    entry.looked_at_.reset();  // a new pod is not content with what was true a while ago
+  } else if (news == ObjectNews::kNewPod) {
+    entry.Invalidate();
   }
   if (sweeping_) return;
   sweeping_ = true;

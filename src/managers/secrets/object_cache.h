@@ -43,6 +43,10 @@ namespace denselet::managers {
 // configMapAndSecretChangeDetectionStrategy
 enum class ChangeDetection : uint8_t { kWatch, kCache, kGet };
 
+// Whether a pod refers to it that did not before: that one is not content with what was true a
+// while ago.
+enum class ObjectNews : uint8_t { kAsBefore, kNewPod };
+
 struct ObjectCacheOptions {
   ChangeDetection detection = ChangeDetection::kWatch;
   bool has_api_server = true;
@@ -85,8 +89,8 @@ class ObjectCache {
   // somebody asks or looks nothing happens.
   void SetTtl(std::optional<Duration> ttl) { ttl_ = ttl.value_or(options_.ttl); }
 
-  // A holder holds an object once, whatever for.
-  void Hold(const sync::ObjectKey& key, uint32_t holder, ObjectUse use);
+  // A holder holds an object once, whatever for and for however many pods.
+  void Hold(const sync::ObjectKey& key, uint32_t holder, ObjectUse use, ObjectNews news);
   void Drop(const sync::ObjectKey& key, uint32_t holder);
 
   // See sync::PodObjects. Of one that nobody holds: a request for this once.

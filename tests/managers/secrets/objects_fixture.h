@@ -38,7 +38,19 @@ class CountingApi final : public sync::ApiServer {
       });
       return;
     }
+    if (answers_wait) {
+      server_.Send(context, std::move(request),
+                   [this, done = std::move(done)](Result<sync::ApiObject> answer) mutable {
+                     late_.emplace_back(std::move(done), std::move(answer));
+                   });
+      return;
+    }
     server_.Send(context, std::move(request), std::move(done));
+  }
+  // From now on, and those that have waited.
+  void LetAnswersCome() {
+    answers_wait = false;
+    for (auto& [done, answer] : std::exchange(late_, {})) done(std::move(answer));
   }
   std::unique_ptr<sync::ListWatch> Follow(sync::ListWatchSpec spec,
                                           sync::ListWatchUser& user) override {
@@ -52,10 +64,12 @@ class CountingApi final : public sync::ApiServer {
   std::vector<sync::ApiRequest> requests;
   std::vector<std::string> followed;
   bool watches_wait = false;
+  bool answers_wait = false;
   reactor::Loop* no_turn = nullptr;  // requests are not sent until their time is over
 
  private:
   sync::ApiServer& server_;
+  std::vector<std::pair<reactor::Done<sync::ApiObject>, Result<sync::ApiObject>>> late_;
 };
 
 class ObjectsTest : public testing::Test {

@@ -196,6 +196,48 @@ TEST_F(ObjectsTest, CacheAsksNoMoreOftenThanItsTimeAllows) {
   EXPECT_TRUE(api_.followed.empty());
 }
 
+TEST_F(ObjectsTest, CacheAsksAnewForEachPodThatComesAlsoOfTheSameShard) {
+  PodObjectsOptions options;
+  options.objects.detection = ChangeDetection::kCache;
+  Make(options);
+  Join();
+  PutMap(ApiVerb::kCreate, "settings", "1");
+  fronts_[1]->Follow(Pod("a", Volume("settings")));
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), "1");
+  PutMap(ApiVerb::kUpdate, "settings", "2");
+  fronts_[1]->Follow(Pod("b", EnvFrom("settings")));
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), "2");
+  PutMap(ApiVerb::kUpdate, "settings", "3");
+  // The same pod in a newer form is no new one, nor is one that has gone.
+  fronts_[1]->Follow(Pod("b", Volume("settings")));
+  fronts_[1]->Unfollow(PodUid("a"));
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), "2");
+  EXPECT_EQ(api_.requests.size(), 2u);
+}
+
+// The answer that comes may have been read before the pod was made, and what it refers to changed.
+TEST_F(ObjectsTest, CacheLooksAgainForAPodThatComesWhileItLooks) {
+  PodObjectsOptions options;
+  options.objects.detection = ChangeDetection::kCache;
+  Make(options);
+  Join();
+  PutMap(ApiVerb::kCreate, "settings", "1");
+  fronts_[1]->Follow(Pod("a", EnvFrom("settings")));
+  api_.answers_wait = true;
+  const auto first = Fetch(1, MapKey("settings"));
+  Run(Seconds(1));
+  PutMap(ApiVerb::kUpdate, "settings", "2");
+  fronts_[1]->Follow(Pod("b", EnvFrom("settings")));
+  const auto second = Fetch(1, MapKey("settings"));
+  Run(Seconds(1));
+  EXPECT_EQ(second->text, "nothing");
+  api_.LetAnswersCome();
+  Run(Seconds(1));
+  EXPECT_EQ(second->text, "2");
+  EXPECT_NE(first->text, "nothing");
+  EXPECT_EQ(api_.requests.size(), 2u);
+}
+
 TEST_F(ObjectsTest, HowLongCacheCountsIsTheNodesToSay) {
   PodObjectsOptions options;
   options.objects.detection = ChangeDetection::kCache;
