@@ -1,6 +1,7 @@
 #include "managers/secrets/object_cache.h"
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -29,6 +30,21 @@ Error NotFound(const sync::ObjectKey& key) {
 Error NotSynced(const sync::ObjectKey& key) {
   return Error(ErrorCode::kUnavailable, "failed to sync " + std::string(WordFor(key.kind)) +
                                             " cache: timed out waiting for the condition");
+}
+
+std::optional<uint64_t> NumberOf(const std::string& version) {
+  uint64_t number = 0;
+  const char* const end = version.data() + version.size();
+  const auto [stop, error] = std::from_chars(version.data(), end, number);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
+
+// Versions are numbers that grow. What is none is taken for news.
+bool IsOlder(const std::string& version, const std::string& than) {
+  const std::optional<uint64_t> a = NumberOf(version);
+  const std::optional<uint64_t> b = NumberOf(than);
+  return a && b && *a < *b;
 }
 
 // One as it is kept.
@@ -102,6 +118,15 @@ class ObjectCache::Entry final : private sync::ListWatchUser {
   bool IsOld(TimePoint now) const {
     return unheard() && looked_at_ && now - *looked_at_ >= cache_.options_.ttl;
   }
+  // The version to ask for. What is looked at once more for the time that has passed may come from
+  // the server's cache, as upstream; what a pod has just begun to refer to may not, nor what was
+  // missing, nor what somebody wants without any cache.
+  std::string BeginLook() {
+    refreshing_ = state_ == State::kPresent && looked_at_ &&
+                  cache_.options_.detection != ChangeDetection::kGet;
+    looking_ = true;
+    return refreshing_ ? "0" : "";
+  }
 
   void Watch() {
     if (watch_ != nullptr || cache_.api_ == nullptr) return;
@@ -150,6 +175,10 @@ class ObjectCache::Entry final : private sync::ListWatchUser {
     const bool gone = !answer && answer.error().code() == ErrorCode::kNotFound;
     Result<Kept> kept = answer ? Keep(key_.kind, answer->wire) : Result<Kept>(answer.error());
     if (!kept && !gone) return AnswerFailed(kept.error());
+    // The server's cache may be behind what we know. That was no look, then.
+    if (refreshing_ && kept && IsOlder(kept->version, kept_.version)) {
+      return waiting_.Answer(Answer());
+    }
     if (!too_early) looked_at_ = now;
     if (gone) return SetAbsent();
     if (kept->immutable) watch_.reset();
@@ -220,8 +249,9 @@ class ObjectCache::Entry final : private sync::ListWatchUser {
   const uint64_t generation_;
   State state_ = State::kUnknown;
   Kept kept_ = {};
-  bool seen_ = false;   // since the watch began
-  bool heard_ = false;  // the same, of anything
+  bool seen_ = false;        // since the watch began
+  bool heard_ = false;       // the same, of anything
+  bool refreshing_ = false;  // by the look under way
   reactor::TimerId late_timer_ = {};
   bool waits_ = false;  // for it
   std::map<uint32_t, ObjectUse> holders_;
@@ -325,11 +355,11 @@ void ObjectCache::Fetch(const Context& context, const sync::ObjectKey& key,
 
 void ObjectCache::Look(Entry& entry) {
   if (entry.looking_ || api_ == nullptr) return;
-  entry.looking_ = true;
   api_->Send(OwnContext(),
              {.verb = sync::ApiVerb::kGet,
               .resource = ResourceOfKind(entry.key().kind),
-              .object = entry.key().ref},
+              .object = entry.key().ref,
+              .resource_version = entry.BeginLook()},
              [this, alive = cancel_.token(), key = entry.key(),
               generation = entry.generation()](const Result<sync::ApiObject>& answer) {
                if (alive.cancelled()) return;

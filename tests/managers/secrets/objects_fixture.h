@@ -45,6 +45,12 @@ class CountingApi final : public sync::ApiServer {
                    });
       return;
     }
+    if (request.resource_version == "0" && cached) {
+      server_.Send(context, std::move(request),
+                   [behind = *cached, done = std::move(done)](
+                       const Result<sync::ApiObject>&) mutable { done(std::move(behind)); });
+      return;
+    }
     server_.Send(context, std::move(request), std::move(done));
   }
   // From now on, and those that have waited.
@@ -65,7 +71,8 @@ class CountingApi final : public sync::ApiServer {
   std::vector<std::string> followed;
   bool watches_wait = false;
   bool answers_wait = false;
-  reactor::Loop* no_turn = nullptr;  // requests are not sent until their time is over
+  std::optional<sync::ApiObject> cached = {};  // what the server's cache has; nothing: the newest
+  reactor::Loop* no_turn = nullptr;            // requests are not sent until their time is over
 
  private:
   sync::ApiServer& server_;
@@ -130,6 +137,15 @@ class ObjectsTest : public testing::Test {
     (*map.mutable_data())["k"] = value;
     if (immutable) map.set_immutable(true);
     Serve(verb, map, kube::kConfigMaps);
+  }
+  // As the server has it now.
+  sync::ApiObject MapNow(const std::string& name) {
+    return {model_
+                .Serve({.verb = sync::ApiVerb::kGet,
+                        .resource = kube::kConfigMaps,
+                        .object = {"space", name}},
+                       world_.clock().WallNow())
+                .wire};
   }
   void DeleteMap(const std::string& name) { PutMap(sync::ApiVerb::kDelete, name, ""); }
 

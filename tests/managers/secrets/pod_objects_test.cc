@@ -238,6 +238,34 @@ TEST_F(ObjectsTest, CacheLooksAgainForAPodThatComesWhileItLooks) {
   EXPECT_EQ(api_.requests.size(), 2u);
 }
 
+TEST_F(ObjectsTest, CacheIsRefreshedFromTheServersCacheAndNeverByAnOlderOne) {
+  PodObjectsOptions options;
+  options.objects.detection = ChangeDetection::kCache;
+  Make(options);
+  Join();
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), R"(configmap "settings" not found)");
+  PutMap(ApiVerb::kCreate, "settings", "1");
+  const sync::ApiObject first = MapNow("settings");
+  PutMap(ApiVerb::kUpdate, "settings", "2");
+  fronts_[1]->Follow(Pod("a", EnvFrom("settings")));
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), "2");
+  EXPECT_EQ(api_.requests.back().resource_version, "") << "a new pod wants what is true now";
+  Run(Minutes(2));
+  api_.cached = first;
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), "2");
+  EXPECT_EQ(api_.requests.back().resource_version, "0");
+  api_.cached.reset();
+  PutMap(ApiVerb::kUpdate, "settings", "3");
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), "3") << "it was no look";
+  EXPECT_EQ(api_.requests.back().resource_version, "0");
+  DeleteMap("settings");
+  Run(Minutes(2));
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), R"(configmap "settings" not found)");
+  Run(Minutes(2));
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), R"(configmap "settings" not found)");
+  EXPECT_EQ(api_.requests.back().resource_version, "") << "what is missing is asked for anew";
+}
+
 TEST_F(ObjectsTest, HowLongCacheCountsIsTheNodesToSay) {
   PodObjectsOptions options;
   options.objects.detection = ChangeDetection::kCache;
