@@ -10,6 +10,7 @@ JobLine::JobLine(reactor::Loop& loop, reactor::DiskJobs& jobs, uint32_t jobs_max
 JobLine::~JobLine() {
   *alive_ = false;
   for (auto& [place, waiting] : waiting_) loop_.Disarm(waiting.deadline);
+  for (auto& [number, job] : running_) loop_.Disarm(job.patience);
 }
 
 bool JobLine::IsFull(Kind kind) {
@@ -89,17 +90,51 @@ void JobLine::StartNext(Kind kind) {
 
 void JobLine::Start(Waiting waiting) {
   const Kind kind = waiting.job.kind;
-  const uint64_t lane = waiting.job.lane;
+  const uint64_t number = next_++;
+  running_.emplace(number, Running{.kind = kind, .lane = waiting.job.lane});
   ++Of(kind).running;
+  if (kind == Kind::kForeignPaths) BePatient(number);
   jobs_.Run(waiting.context, std::move(waiting.job), std::move(waiting.work),
-            [this, alive = alive_, kind, lane,
+            [this, alive = alive_, number,
              done = std::move(waiting.done)](Result<std::string> answer) mutable {
               if (!*alive) return;
-              --Of(kind).running;
-              NextOfLane(lane);
-              StartNext(kind);
+              End(number, answer ? std::nullopt : std::optional(answer.error().code()));
               done(std::move(answer));
             });
+}
+
+void JobLine::BePatient(uint64_t number) {
+  const TimePoint when = After(loop_.Now(), kForeignTimeMax);
+  running_.at(number).patience = loop_.Arm(when, [this, number] {
+    if (made_way_ >= std::max(jobs_max_ / 2, 1u)) return BePatient(number);
+    Running& job = running_.at(number);
+    job.made_way = true;
+    ++made_way_;
+    --Of(job.kind).running;
+    StartNext(job.kind);
+  });
+}
+
+void JobLine::End(uint64_t number, std::optional<ErrorCode> fault) {
+  const Running job = running_.extract(number).mapped();
+  loop_.Disarm(job.patience);
+  --(job.made_way ? made_way_ : Of(job.kind).running);
+  if (fault == ErrorCode::kUnknownOutcome) {
+    AwaitReturn(job.lane);
+  } else {
+    NextOfLane(job.lane);
+  }
+  StartNext(job.kind);
+}
+
+// One that does nothing has its turn when the call has returned.
+void JobLine::AwaitReturn(uint64_t lane) {
+  jobs_.Run(
+      {}, {.doing = "wait for the call before", .lane = lane},
+      [](reactor::DiskCalls&) { return Result<std::string>(std::string()); },
+      [this, alive = alive_, lane](const Result<std::string>&) {
+        if (*alive) NextOfLane(lane);
+      });
 }
 
 }  // namespace denselet::managers

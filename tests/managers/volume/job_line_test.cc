@@ -91,5 +91,53 @@ TEST_F(JobLineTest, OneBehindAnotherOfItsLaneIsAnsweredWhenItsContextEnds) {
   EXPECT_EQ(line_.waiting(), 0u);
 }
 
+// Else eight pods of a dead server that ask again would keep all others from theirs.
+TEST_F(JobLineTest, BehindACallThatWasGivenUpNobodyHoldsAPlace) {
+  Run("hangs", 1, Kind::kRemoval, For(Seconds(5)));
+  RunFor(Seconds(6));
+  EXPECT_THAT(Ended(), ElementsAre("hangs it took too long"));
+  Run("again", 1, Kind::kRemoval, {});
+  Run("late", 1, Kind::kOrdinary, For(Seconds(5)));
+  Run("other", 2, Kind::kRemoval, {});
+  RunFor(Seconds(6));
+  EXPECT_THAT(Ended(), ElementsAre("other", R"(late do "late": it had no turn)"));
+  jobs_.LetGo();
+  RunFor(Seconds(1));
+  EXPECT_THAT(Ended(), ElementsAre("again"));
+  Run("next", 1, Kind::kRemoval, {});
+  RunFor(Seconds(1));
+  EXPECT_THAT(Ended(), ElementsAre("next"));
+}
+
+TEST_F(JobLineTest, OnesWithPathsOfOthersThatHangMakeWayUpToABound) {
+  for (uint64_t lane = 1; lane <= 2; ++lane) {
+    Run("hangs", lane, Kind::kForeignPaths, {});
+  }
+  Run("hurries", 3, Kind::kForeignPaths, {});
+  RunFor(Milliseconds(900));
+  EXPECT_EQ(jobs_.under_way(), 1u);
+  RunFor(Milliseconds(1500));
+  EXPECT_THAT(Ended(), ElementsAre("hurries"));
+  EXPECT_EQ(jobs_.under_way(), 2u);
+  Run("hangs", 4, Kind::kForeignPaths, {});
+  Run("waits", 5, Kind::kForeignPaths, For(Minutes(1)));
+  RunFor(Minutes(2));
+  EXPECT_THAT(Ended(), ElementsAre(R"(waits do "waits": it had no turn)"));
+  EXPECT_EQ(jobs_.under_way(), 3u);
+  // The bound counts those that hang now.
+  Run("hurries", 6, Kind::kForeignPaths, {});
+  jobs_.LetGo();
+  RunFor(Seconds(1));
+  EXPECT_THAT(Ended(), ElementsAre("hangs", "hangs", "hangs", "hurries"));
+  EXPECT_EQ(line_.waiting(), 0u);
+}
+
+TEST_F(JobLineTest, OthersThatHangKeepTheirPlace) {
+  Run("hangs", 1, Kind::kRemoval, {});
+  Run("waits", 2, Kind::kRemoval, For(Minutes(1)));
+  RunFor(Minutes(2));
+  EXPECT_THAT(Ended(), ElementsAre(R"(waits do "waits": it had no turn)"));
+}
+
 }  // namespace
 }  // namespace denselet::managers
