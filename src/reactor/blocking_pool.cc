@@ -43,7 +43,7 @@ struct BlockingPool::Running {
   TimePoint since;
   std::optional<Waiter> waiter;  // none: Dispose, or abandoned
   bool abandoned = false;
-  bool replaced = false;  // abandoned, and another worker is there for it
+  bool replaced = false;  // abandoned or slow, and another worker is there for it
 };
 
 // Everything below `mutex` is under it. It is held for moving a few pointers, never during a call.
@@ -57,12 +57,15 @@ struct BlockingPool::State : std::enable_shared_from_this<State> {
 
   // On the home shard: the end of a job, if it has not come otherwise.
   void End(JobId id, Reason reason);
+  // On the home shard: a call that takes too long gives up its place. True: it may have to later.
+  bool MakeWay(JobId id);
 
   // The caller holds the mutex.
   static bool HasWorker(const std::shared_ptr<State>& self);
   void Add(JobId id, Job job);
   [[nodiscard]] Jobs::node_type Withdraw(JobId id, Reason reason);
   void Abandon(Running& job, Reason reason);
+  void Replace(Running& job);
   bool TakePlace(Share share, JobId id);
   void LeavePlace(Share share);
   [[nodiscard]] Jobs::node_type ExtractWithPlace(JobId id);
@@ -108,7 +111,7 @@ struct BlockingPool::State : std::enable_shared_from_this<State> {
     std::set<JobId> wanted = {};  // held, each the first of its lane
   };
   std::array<Places, 3> places;
-  uint32_t replaced = 0;  // of the running
+  uint32_t replaced = 0;  // of the running: at most abandoned_max
   bool stopping = false;
   uint64_t finished_total = 0;
   uint64_t abandoned_total = 0;
@@ -137,6 +140,7 @@ Lane BlockingPool::MakeLane() { return {state_->next_number.fetch_add(1)}; }
 
 void BlockingPool::Deliver(std::unique_ptr<Asker> asker, Answer answer) {
   asker->loop.Disarm(asker->deadline);
+  asker->loop.Disarm(asker->patience);
   asker->cancel.Forget();
   answer(*asker);
 }
@@ -172,6 +176,7 @@ void BlockingPool::Start(Shard& home, const Context& context, BlockingCall call,
   }
   asker->cancel =
       context.cancel.OnCancel([state = state_, id] { state->End(id, Reason::kCancelled); });
+  if (call.share == Share::kForeignPaths) BePatient(state_, *asker, id);
 
   std::optional<ForeignSlot> slot = home.ReserveForeign();
   const State::Lock lock(state_->mutex);
@@ -183,6 +188,14 @@ void BlockingPool::Start(Shard& home, const Context& context, BlockingCall call,
   }
   state_->Add(id, {std::move(call), context, home.index(), std::move(work),
                    Waiter{std::move(asker), std::move(*slot)}});
+}
+
+// The asker lives until it was told, which ends this.
+void BlockingPool::BePatient(const std::shared_ptr<State>& state, Asker& asker, JobId id) {
+  const TimePoint when = After(asker.loop.Now(), state->options.foreign_time_max);
+  asker.patience = asker.loop.Arm(when, [state, &asker, id] {
+    if (state->MakeWay(id)) BePatient(state, asker, id);
+  });
 }
 
 void BlockingPool::Dispose(Shard& home, BlockingCall call, UniqueFunction<void()> work) {
@@ -260,6 +273,15 @@ void BlockingPool::State::End(JobId id, Reason reason) {
   dropped = Withdraw(id, reason);
 }
 
+bool BlockingPool::State::MakeWay(JobId id) {
+  const Lock lock(mutex);
+  const auto found = running.find(id);
+  if (found == running.end()) return ready.count(id) != 0 || held.count(id) != 0;
+  Running& job = found->second;
+  if (Now() >= After(job.since, options.foreign_time_max)) Replace(job);
+  return !job.replaced;
+}
+
 // Takes out a job that waits, abandons one that runs; one that has ended is not found.
 BlockingPool::State::Jobs::node_type BlockingPool::State::Withdraw(JobId id, Reason reason) {
   Jobs::node_type node = ready.extract(id);
@@ -296,7 +318,11 @@ void BlockingPool::State::Abandon(Running& job, Reason reason) {
   job.waiter.reset();
   job.abandoned = true;
   ++abandoned_total;
-  if (replaced == options.abandoned_max || stopping) return;
+  Replace(job);
+}
+
+void BlockingPool::State::Replace(Running& job) {
+  if (job.replaced || replaced == options.abandoned_max || stopping) return;
   job.replaced = true;
   ++replaced;
   LeavePlace(job.call.share);

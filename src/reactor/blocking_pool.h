@@ -3,8 +3,8 @@
 //
 // One pool for the process, owned by main; every shard may Run jobs. No shard ever waits for one: a
 // call that hangs costs one worker, shows in Snapshot(), and is abandoned when its context ends;
-// from then on another worker takes its place. main calls Stop() before it stops the shards,
-// because answers go to them.
+// from then on another worker takes its place, and for calls with paths of others after a second.
+// main calls Stop() before it stops the shards, because answers go to them.
 #pragma once
 
 #include <compare>
@@ -32,9 +32,12 @@ struct BlockingPoolOptions {
   Duration worker_idle_max = Seconds(10);
   Duration stop_wait_max = Seconds(5);  // how long Stop() waits for the calls under way
   // A call that nobody waits for any more takes no worker from others: another one is started in
-  // its place. Of so many; those beyond keep theirs.
+  // its place. Of so many, with those that have made way; those beyond keep theirs.
   uint32_t abandoned_max = 64;
   uint32_t share_max = 4;  // calls of one share that run at once
+  // A call with paths of others that takes longer makes way for the next of its share, as one that
+  // nobody waits for: others' servers that are gone are many calls that hang.
+  Duration foreign_time_max = Seconds(1);
 };
 
 // Calls that may take long, as many of them as there are: they have a part of the workers and
@@ -131,6 +134,7 @@ class BlockingPool {
 
     EventLoop& loop;
     TimerId deadline;
+    TimerId patience;
     CancelRegistration cancel;
   };
   template <class T>
@@ -158,6 +162,9 @@ class BlockingPool {
 
   void Start(Shard& home, const Context& context, BlockingCall call, Work work,
              std::unique_ptr<Asker> asker);
+  // On the home shard: looks after a while whether the call is to make way, as long as it may have
+  // to.
+  static void BePatient(const std::shared_ptr<State>& state, Asker& asker, JobId id);
   static Answer Refusal(Error error);
   static void Deliver(std::unique_ptr<Asker> asker, Answer answer);  // on the home shard
   static void Tell(Waiter waiter, Answer answer);                    // on any thread

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <memory>
 #include <vector>
 
 #include "base/quoted.h"
@@ -20,17 +22,48 @@ constexpr size_t kShownMax = 256;  // bytes of a name in a message
 constexpr int kAttemptsMax = 64;
 
 constexpr uint64_t kBelow = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+// The folder is the root of every way, as for who runs with it as its root.
+constexpr uint64_t kAsRoot = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
 
-UniqueFd OpenBelow(int folder, const std::string& relative, uint64_t flags) {
+UniqueFd OpenIn(int folder, const std::string& relative, uint64_t flags, uint64_t resolve) {
   open_how how{};
   how.flags = flags | O_CLOEXEC;
-  how.resolve = kBelow;
+  how.resolve = resolve;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     UniqueFd fd(
         static_cast<int>(::syscall(SYS_openat2, folder, relative.c_str(), &how, sizeof how)));
     if (fd || (errno != EAGAIN && errno != EINTR)) return fd;
   }
   return {};
+}
+
+// The path without links; empty, with errno, if there is nothing.
+std::string RealPath(const std::string& path) {
+  const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), &std::free);
+  return real == nullptr ? std::string() : std::string(real.get());
+}
+
+// The way from the folder to where it leads now, without links; empty, with errno, if that is
+// nowhere or not below the folder.
+std::string RealWay(const PathBelow& path) {
+  std::string base = RealPath(path.folder);
+  const std::string real = base.empty() ? base : RealPath(path.folder + "/" + path.relative);
+  if (real.empty()) return {};
+  if (real == base) return ".";
+  if (!base.ends_with('/')) base += '/';
+  if (real.starts_with(base)) return real.substr(base.size());
+  errno = EXDEV;
+  return {};
+}
+
+// The kernel refuses every absolute link, wherever it leads; one that stays below the folder is
+// followed, as upstream. What it leads to is opened as carefully as all else: somebody may have
+// changed the way since it was looked at.
+UniqueFd OpenBelow(int folder, const PathBelow& path, uint64_t flags) {
+  UniqueFd fd = OpenIn(folder, path.relative, flags, kBelow);
+  if (fd || errno != EXDEV) return fd;
+  const std::string way = RealWay(path);
+  return way.empty() ? UniqueFd() : OpenIn(folder, way, flags, kBelow);
 }
 
 Error Failed(const PathBelow& path, const char* doing) {
@@ -76,7 +109,7 @@ UniqueFd MakeIn(int parent, const std::string& name, uint32_t mode) {
 Result<UniqueFd> Find(const PathBelow& path) {
   Result<UniqueFd> folder = OpenFolder(path);
   if (!folder) return folder;
-  UniqueFd found = OpenBelow(folder->get(), path.relative, O_PATH);
+  UniqueFd found = OpenBelow(folder->get(), path, O_PATH);
   if (!found) return Failed(path, "open");
   return found;
 }
@@ -84,7 +117,7 @@ Result<UniqueFd> Find(const PathBelow& path) {
 Result<UniqueFd> FindOrMake(const PathBelow& path, uint32_t mode) {
   Result<UniqueFd> folder = OpenFolder(path);
   if (!folder) return folder;
-  UniqueFd found = OpenBelow(folder->get(), path.relative, O_PATH);
+  UniqueFd found = OpenBelow(folder->get(), path, O_PATH);
   if (found) return found;
   if (errno != ENOENT) return Failed(path, "open");
 
@@ -97,7 +130,7 @@ Result<UniqueFd> FindOrMake(const PathBelow& path, uint32_t mode) {
     so_far += (so_far.empty() ? "" : "/") + name;
     UniqueFd next;
     if (!making) {
-      next = OpenBelow(root.get(), so_far, O_PATH | O_DIRECTORY);
+      next = OpenBelow(root.get(), {path.folder, so_far}, O_PATH | O_DIRECTORY);
       if (!next && errno != ENOENT) return Failed(path, "open");
       making = !next;
     }
@@ -118,7 +151,8 @@ Result<std::string> Read(const PathBelow& path, size_t bytes_max) {
   Result<UniqueFd> folder = OpenFolder(path);
   if (!folder) return folder.error();
   // Non-blocking keeps a pipe from holding the worker.
-  const UniqueFd fd = OpenBelow(folder->get(), path.relative, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+  const UniqueFd fd =
+      OpenIn(folder->get(), path.relative, O_RDONLY | O_NONBLOCK | O_NOCTTY, kAsRoot);
   if (!fd) return Failed(path, "read");
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return Failed(path, "read");

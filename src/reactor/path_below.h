@@ -15,6 +15,7 @@ namespace denselet::reactor::path_below {
 Result<UniqueFd> Find(const PathBelow& path);
 // The same, with the directories made that are missing on the way.
 Result<UniqueFd> FindOrMake(const PathBelow& path, uint32_t mode);
+// Links that lead out of the folder are followed as if the folder were the root.
 Result<std::string> Read(const PathBelow& path, size_t bytes_max);
 
 // See DiskCalls.

@@ -127,5 +127,38 @@ TEST_P(BlockingPoolPlacesTest, WhatMayTakeLongHasAPartOfTheWorkers) {
   hang_->Release();
 }
 
+// Servers that are gone are more than the share has places, and each call waits for minutes.
+TEST_P(BlockingPoolPlacesTest, ACallWithPathsOfOthersThatHangsMakesWayForTheNext) {
+  MakePool(
+      {.workers_max = 2, .abandoned_max = 3, .share_max = 1, .foreign_time_max = Milliseconds(10)});
+  const auto look = [&](UniqueFunction<Result<int>()> work, const Context& context, Kept& kept) {
+    pool_->Run<int>(*shard_, context, {"look", "/nfs", pool_->MakeLane(), Share::kForeignPaths},
+                    std::move(work), Keep(kept));
+  };
+  CancelSource source;
+  std::vector<Kept> hung(3);
+  for (Kept& kept : hung) look([hang = hang_] { return hang->Wait(); }, Wanted(source), kept);
+  Kept last, ordinary;
+  look([]() -> Result<int> { return 1; }, {}, last);
+  ASSERT_TRUE(RunUntil([&] { return last.has_value(); }));
+  EXPECT_EQ(pool_->Snapshot().running.size(), 3u);
+  EXPECT_EQ(pool_->Snapshot().abandoned, 0u) << "they are still waited for";
+  // Given up, they make way only once; and the next hang is one too many.
+  source.Cancel();
+  ASSERT_TRUE(RunUntil([&] { return hung[0] && hung[1] && hung[2]; }));
+  Kept one_more;
+  last.reset();
+  look([hang = hang_] { return hang->Wait(); }, {}, one_more);
+  ASSERT_TRUE(RunUntil([&] { return pool_->Snapshot().running.size() == 4; }));
+  look([]() -> Result<int> { return 1; }, {}, last);
+  RunNumber({}, 1, ordinary);
+  ASSERT_TRUE(RunUntil([&] { return ordinary.has_value(); }));
+  EXPECT_EQ(pool_->Snapshot().waiting, 1u);
+  EXPECT_LE(pool_->Snapshot().workers, 5u);
+  for (int i = 0; i < 4; ++i) hang_->Release();
+  ASSERT_TRUE(RunUntil([&] { return one_more && last; }));
+  EXPECT_EQ(**one_more, 7);
+}
+
 }  // namespace
 }  // namespace denselet::reactor

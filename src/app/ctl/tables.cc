@@ -14,7 +14,9 @@ constexpr size_t kScreenHeadLines = 4;  // two on the agent, a blank one, the ti
 std::string Plain(std::string_view text) {
   std::string plain(text);
   for (char& c : plain) {
-    if (c < 0x20 || c == 0x7f) c = '?';
+    // A char has a sign on some machines, and none on others.
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte >= 0x7f) c = '?';
   }
   return plain;
 }

@@ -1,6 +1,7 @@
 #include "managers/secrets/object_cache.h"
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -29,6 +30,21 @@ Error NotFound(const sync::ObjectKey& key) {
 Error NotSynced(const sync::ObjectKey& key) {
   return Error(ErrorCode::kUnavailable, "failed to sync " + std::string(WordFor(key.kind)) +
                                             " cache: timed out waiting for the condition");
+}
+
+std::optional<uint64_t> NumberOf(const std::string& version) {
+  uint64_t number = 0;
+  const char* const end = version.data() + version.size();
+  const auto [stop, error] = std::from_chars(version.data(), end, number);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
+
+// Versions are numbers that grow. What is none is taken for news.
+bool IsOlder(const std::string& version, const std::string& than) {
+  const std::optional<uint64_t> a = NumberOf(version);
+  const std::optional<uint64_t> b = NumberOf(than);
+  return a && b && *a < *b;
 }
 
 // One as it is kept.
@@ -102,6 +118,15 @@ class ObjectCache::Entry final : private sync::ListWatchUser {
   bool IsOld(TimePoint now) const {
     return unheard() && looked_at_ && now - *looked_at_ >= cache_.options_.ttl;
   }
+  // The version to ask for. What is looked at once more for the time that has passed may come from
+  // the server's cache, as upstream; what a pod has just begun to refer to may not, nor what was
+  // missing, nor what somebody wants without any cache.
+  std::string BeginLook() {
+    refreshing_ = state_ == State::kPresent && looked_at_ &&
+                  cache_.options_.detection != ChangeDetection::kGet;
+    looking_ = true;
+    return refreshing_ ? "0" : "";
+  }
 
   void Watch() {
     if (watch_ != nullptr || cache_.api_ == nullptr) return;
@@ -134,15 +159,27 @@ class ObjectCache::Entry final : private sync::ListWatchUser {
         });
   }
 
+  // What is known, or is being asked for, is not enough any more.
+  void Invalidate() {
+    looked_at_.reset();
+    look_again_ = looking_;
+  }
+
   // What a GET answered.
   void Take(const Result<sync::ApiObject>& answer, TimePoint now) {
     looking_ = false;
+    const bool too_early = std::exchange(look_again_, false);
+    if (too_early && !waiting_.empty() && cache_.api_ != nullptr) return cache_.Look(*this);
     // The watch has spoken meanwhile, and tells of what came after this.
     if (cache_.options_.detection == ChangeDetection::kWatch && !unheard()) return;
     const bool gone = !answer && answer.error().code() == ErrorCode::kNotFound;
     Result<Kept> kept = answer ? Keep(key_.kind, answer->wire) : Result<Kept>(answer.error());
     if (!kept && !gone) return AnswerFailed(kept.error());
-    looked_at_ = now;
+    // The server's cache may be behind what we know. That was no look, then.
+    if (refreshing_ && kept && IsOlder(kept->version, kept_.version)) {
+      return waiting_.Answer(Answer());
+    }
+    if (!too_early) looked_at_ = now;
     if (gone) return SetAbsent();
     if (kept->immutable) watch_.reset();
     SetPresent(*std::move(kept));
@@ -151,6 +188,7 @@ class ObjectCache::Entry final : private sync::ListWatchUser {
   TimePoint used_at = {};
   std::optional<TimePoint> looked_at_ = {};  // of kCache and kGet
   bool looking_ = false;
+  bool look_again_ = false;  // somebody came after that look began
 
  private:
   // sync::ListWatchUser
@@ -211,8 +249,9 @@ class ObjectCache::Entry final : private sync::ListWatchUser {
   const uint64_t generation_;
   State state_ = State::kUnknown;
   Kept kept_ = {};
-  bool seen_ = false;   // since the watch began
-  bool heard_ = false;  // the same, of anything
+  bool seen_ = false;        // since the watch began
+  bool heard_ = false;       // the same, of anything
+  bool refreshing_ = false;  // by the look under way
   reactor::TimerId late_timer_ = {};
   bool waits_ = false;  // for it
   std::map<uint32_t, ObjectUse> holders_;
@@ -253,7 +292,8 @@ Context ObjectCache::OwnContext() const {
           .trace = {}};
 }
 
-void ObjectCache::Hold(const sync::ObjectKey& key, uint32_t holder, ObjectUse use) {
+void ObjectCache::Hold(const sync::ObjectKey& key, uint32_t holder, ObjectUse use,
+                       ObjectNews news) {
   auto found = entries_.find(key);
   if (found == entries_.end()) {
     if (entries_.size() >= options_.objects_max) return;
@@ -261,11 +301,11 @@ void ObjectCache::Hold(const sync::ObjectKey& key, uint32_t holder, ObjectUse us
   }
   Entry& entry = *found->second;
   entry.used_at = loop_.Now();
-  const bool is_new = entry.holders().insert_or_assign(holder, use).second;
+  entry.holders().insert_or_assign(holder, use);
   if (options_.detection == ChangeDetection::kWatch) {
     if (!entry.immutable()) entry.Watch();
-  } else if (is_new) {
-    entry.looked_at_.reset();  // a new pod is not content with what was true a while ago
+  } else if (news == ObjectNews::kNewPod) {
+    entry.Invalidate();
   }
   if (sweeping_) return;
   sweeping_ = true;
@@ -315,11 +355,11 @@ void ObjectCache::Fetch(const Context& context, const sync::ObjectKey& key,
 
 void ObjectCache::Look(Entry& entry) {
   if (entry.looking_ || api_ == nullptr) return;
-  entry.looking_ = true;
   api_->Send(OwnContext(),
              {.verb = sync::ApiVerb::kGet,
               .resource = ResourceOfKind(entry.key().kind),
-              .object = entry.key().ref},
+              .object = entry.key().ref,
+              .resource_version = entry.BeginLook()},
              [this, alive = cancel_.token(), key = entry.key(),
               generation = entry.generation()](const Result<sync::ApiObject>& answer) {
                if (alive.cancelled()) return;
@@ -363,7 +403,8 @@ void ObjectCache::Sweep() {
   const TimePoint now = loop_.Now();
   for (auto& [key, entry] : entries_) {
     if (options_.detection == ChangeDetection::kWatch) {
-      const bool idle = !entry->live() && entry->waiting().empty() &&
+      // An immutable one costs no watch, and serves also while the server is away.
+      const bool idle = !entry->live() && !entry->immutable() && entry->waiting().empty() &&
                         entry->state() != Entry::State::kUnknown &&
                         now - entry->used_at >= options_.idle_max;
       if (idle) {

@@ -8,8 +8,8 @@
 //
 // One watch for each name: the node authorizer lets a node list and watch secrets and configMaps by
 // a single name only, so many of one namespace cannot share one. What is only read when containers
-// are made, and was not asked for in a while, is let go until it is asked for again; of an
-// immutable one no watch is left once it was read.
+// are made, and was not asked for in a while, is let go until it is asked for again. An immutable
+// one stays, and once it was read there is no watch of it.
 //
 // A question is answered from what is known; the first one waits for the first list, but not for
 // ever: there may be more objects than the connections have streams. Then a GET answers, and as
@@ -42,6 +42,10 @@ namespace denselet::managers {
 
 // configMapAndSecretChangeDetectionStrategy
 enum class ChangeDetection : uint8_t { kWatch, kCache, kGet };
+
+// Whether a pod refers to it that did not before: that one is not content with what was true a
+// while ago.
+enum class ObjectNews : uint8_t { kAsBefore, kNewPod };
 
 struct ObjectCacheOptions {
   ChangeDetection detection = ChangeDetection::kWatch;
@@ -85,8 +89,8 @@ class ObjectCache {
   // somebody asks or looks nothing happens.
   void SetTtl(std::optional<Duration> ttl) { ttl_ = ttl.value_or(options_.ttl); }
 
-  // A holder holds an object once, whatever for.
-  void Hold(const sync::ObjectKey& key, uint32_t holder, ObjectUse use);
+  // A holder holds an object once, whatever for and for however many pods.
+  void Hold(const sync::ObjectKey& key, uint32_t holder, ObjectUse use, ObjectNews news);
   void Drop(const sync::ObjectKey& key, uint32_t holder);
 
   // See sync::PodObjects. Of one that nobody holds: a request for this once.

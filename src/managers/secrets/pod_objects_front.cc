@@ -62,26 +62,27 @@ void PodObjectsFront::Refer(const PodUid& pod, const Uses& before, const Uses& a
     const auto found = referred_.find(key);
     found->second.erase(pod);
     if (found->second.empty()) referred_.erase(found);
-    untold_.insert(key);
+    untold_.try_emplace(key, ObjectNews::kAsBefore);
   }
   for (const auto& [key, use] : after) {
     const auto known = before.find(key);
     if (known != before.end() && known->second == use) continue;
     referred_[key][pod] = use;
-    untold_.insert(key);
+    ObjectNews& news = untold_.try_emplace(key, ObjectNews::kAsBefore).first->second;
+    if (known == before.end()) news = ObjectNews::kNewPod;
   }
 }
 
 void PodObjectsFront::TellHome() {
   if (waits_) return;
   HoldChanges changes;
-  for (const sync::ObjectKey& key : untold_) {
+  for (const auto& [key, news] : untold_) {
     std::optional<ObjectUse> use;
     if (const auto found = referred_.find(key); found != referred_.end()) {
       use = ObjectUse::kOnce;
       for (const auto& [pod, wants] : found->second) use = std::max(*use, wants);
     }
-    changes.objects.emplace_back(key, use);
+    changes.objects.push_back({key, use, news});
   }
   changes.gone.assign(gone_.begin(), gone_.end());
   const Status sent = shard_.Send(home_shard_, {},

@@ -64,7 +64,7 @@ class PodObjectsFront final : public sync::PodObjects {
   std::map<PodUid, Uses> pods_;
   std::map<sync::ObjectKey, std::map<PodUid, ObjectUse>> referred_;
   // What home does not know yet.
-  std::set<sync::ObjectKey> untold_;
+  std::map<sync::ObjectKey, ObjectNews> untold_;
   std::set<PodUid> gone_;
   reactor::TimerId timer_ = {};
   bool waits_ = false;

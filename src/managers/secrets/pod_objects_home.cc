@@ -39,12 +39,12 @@ void PodObjectsHome::Stop() {
 
 void PodObjectsHome::Take(uint32_t shard, const FrontHandle& front, const HoldChanges& changes) {
   fronts_[shard] = front;
-  for (const auto& [key, use] : changes.objects) {
+  for (const auto& [key, use, news] : changes.objects) {
     if (!use) changed_[shard].erase(key);
     const bool bundles = key.kind == sync::ObjectKind::kTrustBundles;
     if (bundles && use) trust_bundles_.Hold(shard);
     if (bundles && !use) trust_bundles_.Drop(shard);
-    if (!bundles && use) objects_.Hold(key, shard, *use);
+    if (!bundles && use) objects_.Hold(key, shard, *use, news);
     if (!bundles && !use) objects_.Drop(key, shard);
   }
   for (const PodUid& pod : changes.gone) tokens_.Forget(pod);

@@ -45,8 +45,12 @@ struct PodObjectsOptions {
 
 // What the pods of one shard want from now on.
 struct HoldChanges {
-  // Nothing: no pod of that shard refers to it any more.
-  std::vector<std::pair<sync::ObjectKey, std::optional<ObjectUse>>> objects = {};
+  struct Change {
+    sync::ObjectKey object = {};
+    std::optional<ObjectUse> use = {};  // nothing: no pod of that shard refers to it any more
+    ObjectNews news = ObjectNews::kAsBefore;
+  };
+  std::vector<Change> objects = {};
   std::vector<PodUid> gone = {};
 };
 

@@ -142,7 +142,8 @@ void TokenCache::Take(const sync::TokenWish& wish, Entry& entry,
 }
 
 void TokenCache::Forget(const PodUid& pod) {
-  std::erase_if(tokens_, [&pod](const auto& token) { return token.first.pod_uid == pod; });
+  const auto [first, last] = tokens_.equal_range(pod);
+  tokens_.erase(first, last);
 }
 
 // Those that have expired, and wishes that never came true.

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "base/cancel.h"
 #include "base/context.h"
@@ -74,6 +75,16 @@ class TokenCache {
     WaitingLine<sync::ServiceToken> waiting;
   };
 
+  // Those of a pod lie together: many pods go at once, and each is asked for.
+  struct ByPod {
+    using is_transparent = void;
+    bool operator()(const sync::TokenWish& a, const sync::TokenWish& b) const {
+      return std::tie(a.pod_uid, a) < std::tie(b.pod_uid, b);
+    }
+    bool operator()(const sync::TokenWish& a, const PodUid& pod) const { return a.pod_uid < pod; }
+    bool operator()(const PodUid& pod, const sync::TokenWish& b) const { return pod < b.pod_uid; }
+  };
+
   void Ask(const sync::TokenWish& wish, Entry& entry);
   void Take(const sync::TokenWish& wish, Entry& entry, const Result<sync::ApiObject>& answer);
   bool IsGood(const sync::ServiceToken& token) const { return loop_.WallNow() < token.expires; }
@@ -85,7 +96,7 @@ class TokenCache {
   sync::ApiServer* api_ = nullptr;
   CancelSource cancel_;
   uint64_t next_generation_ = 1;
-  std::map<sync::TokenWish, std::unique_ptr<Entry>> tokens_;
+  std::map<sync::TokenWish, std::unique_ptr<Entry>, ByPod> tokens_;
   reactor::TimerId sweep_timer_ = {};
   bool sweeping_ = false;
 };

@@ -85,7 +85,8 @@ class DiskCalls {
   // its parents; where the same is mounted already nothing is done, and another mount is replaced.
   // kPermission: the way leads out of the folder.
   virtual Status BindBelow(const PathBelow& from, uint32_t mode, const std::string& target) = 0;
-  // kNotFound: no such file. Larger than bytes_max is kOverloaded.
+  // Links are followed as if the folder were the root. kNotFound: no such file. Larger than
+  // bytes_max is kOverloaded.
   virtual Result<std::string> ReadBelow(const PathBelow& file, size_t bytes_max) = 0;
 };
 

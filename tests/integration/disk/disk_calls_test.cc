@@ -219,6 +219,47 @@ TEST_F(DiskCallsTest, LinksInTheVolumeAreFollowedAndThoseOutOfItAreNot) {
   });
 }
 
+// As deployments have them: current -> /opt/app/releases/42.
+TEST_F(DiskCallsTest, AnAbsoluteLinkIsFollowedThatStaysInTheVolume) {
+  InOwnNamespace([&] {
+    Folder("real/releases/42/etc");
+    Folder("real2");
+    Put(At("real/releases/42/etc/conf"), "42");
+    fs::create_directory_symlink(At("real"), At("v"));
+    fs::create_symlink(At("v/releases/42"), At("v/current"));
+    fs::create_symlink(At("v"), At("v/self"));
+    fs::create_symlink(At("v/releases/43"), At("v/dangling"));
+    fs::create_symlink(At("real2"), At("v/beside"));
+    ASSERT_EQ(Fault(disk_.BindBelow({At("v"), "current"}, 0755, At("s/0"))), "");
+    EXPECT_EQ(Content(At("s/0/etc/conf")), "42");
+    ASSERT_EQ(Fault(disk_.BindBelow({At("v"), "self/current/etc/conf"}, 0755, At("s/1"))), "");
+    EXPECT_EQ(Content(At("s/1")), "42");
+    ASSERT_EQ(Fault(disk_.BindBelow({At("v"), "self"}, 0755, At("s/2"))), "");
+    EXPECT_EQ(Content(At("s/2/releases/42/etc/conf")), "42");
+    ASSERT_EQ(Fault(disk_.BindBelow({At("v"), "current/new/deep"}, 0755, At("s/3"))), "");
+    EXPECT_TRUE(fs::exists(At("real/releases/42/new/deep")));
+    for (const char* way : {"dangling", "dangling/x", "beside", "beside/x", "self/beside"}) {
+      EXPECT_FALSE(disk_.BindBelow({At("v"), way}, 0755, At("s/4"))) << way;
+    }
+    EXPECT_TRUE(fs::is_empty(At("real2")));
+    EXPECT_FALSE(fs::exists(At("real/releases/43")));
+  });
+}
+
+// Upstream reads files of keys as a process would whose root the volume is.
+TEST_F(DiskCallsTest, AFileIsReadAsIfItsVolumeWereTheRoot) {
+  Folder("v/dir");
+  Put(At("v/file"), "inside");
+  Put(At("file"), "outside");
+  fs::create_symlink("/file", At("v/dir/absolute"));
+  fs::create_symlink("../../../../../file", At("v/dir/up"));
+  fs::create_symlink(At("file"), At("v/dir/out"));
+  EXPECT_EQ(*disk_.ReadBelow({At("v"), "dir/absolute"}, 10), "inside");
+  EXPECT_EQ(*disk_.ReadBelow({At("v"), "dir/up"}, 10), "inside");
+  EXPECT_EQ(*disk_.ReadBelow({At("v"), "../file"}, 10), "inside");
+  EXPECT_EQ(disk_.ReadBelow({At("v"), "dir/out"}, 10).error().code(), ErrorCode::kNotFound);
+}
+
 // A container that swaps a directory of its volume for a link out of it, as fast as it can, while
 // we mount a part of it: we show the part, or refuse, and never show or make anything outside.
 TEST_F(DiskCallsTest, ARacingContainerNeverGetsOutOfItsVolume) {
@@ -258,6 +299,39 @@ TEST_F(DiskCallsTest, ARacingContainerNeverGetsOutOfItsVolume) {
     EXPECT_EQ(made_outside, 0);
     RecordProperty("shown", shown);
     RecordProperty("refused", refused);
+  });
+}
+
+// The same with a link that stays in the volume and another one that leads out of it: between the
+// look at where it leads and the opening there is time.
+TEST_F(DiskCallsTest, ARacingContainerNeverGetsOutThroughAnAbsoluteLink) {
+  InOwnNamespace([&] {
+    Folder("v/releases/1/inner");
+    Folder("secret/inner");
+    Put(At("secret/inner/marker"), "x");
+    fs::create_symlink(At("v/releases/1"), At("v/current"));
+    fs::create_symlink(At("secret"), At("v/out"));
+    std::atomic<bool> over = false;
+    std::thread attacker([&] {
+      while (!over) {
+        ::renameat2(AT_FDCWD, At("v/current").c_str(), AT_FDCWD, At("v/out").c_str(),
+                    RENAME_EXCHANGE);
+        ::renameat2(AT_FDCWD, At("v/releases/1").c_str(), AT_FDCWD, At("v/out").c_str(),
+                    RENAME_EXCHANGE);
+      }
+    });
+    constexpr int kRounds = 3000;
+    for (int i = 0; i < kRounds; ++i) {
+      const std::string way = i % 3 == 0 ? "current/new-" + std::to_string(i) : "current/inner";
+      if (!disk_.BindBelow({At("v"), way}, 0755, At("s/0"))) continue;
+      ASSERT_FALSE(fs::exists(At("s/0/marker"))) << "round " << i;
+      ASSERT_EQ(Fault(disk_.Unmount(At("s/0"))), "");
+    }
+    over = true;
+    attacker.join();
+    for (const auto& entry : fs::directory_iterator(At("secret"))) {
+      EXPECT_EQ(entry.path().filename(), "inner");
+    }
   });
 }
 

@@ -38,7 +38,25 @@ class CountingApi final : public sync::ApiServer {
       });
       return;
     }
+    if (answers_wait) {
+      server_.Send(context, std::move(request),
+                   [this, done = std::move(done)](Result<sync::ApiObject> answer) mutable {
+                     late_.emplace_back(std::move(done), std::move(answer));
+                   });
+      return;
+    }
+    if (request.resource_version == "0" && cached) {
+      server_.Send(context, std::move(request),
+                   [behind = *cached, done = std::move(done)](
+                       const Result<sync::ApiObject>&) mutable { done(std::move(behind)); });
+      return;
+    }
     server_.Send(context, std::move(request), std::move(done));
+  }
+  // From now on, and those that have waited.
+  void LetAnswersCome() {
+    answers_wait = false;
+    for (auto& [done, answer] : std::exchange(late_, {})) done(std::move(answer));
   }
   std::unique_ptr<sync::ListWatch> Follow(sync::ListWatchSpec spec,
                                           sync::ListWatchUser& user) override {
@@ -52,10 +70,13 @@ class CountingApi final : public sync::ApiServer {
   std::vector<sync::ApiRequest> requests;
   std::vector<std::string> followed;
   bool watches_wait = false;
-  reactor::Loop* no_turn = nullptr;  // requests are not sent until their time is over
+  bool answers_wait = false;
+  std::optional<sync::ApiObject> cached = {};  // what the server's cache has; nothing: the newest
+  reactor::Loop* no_turn = nullptr;            // requests are not sent until their time is over
 
  private:
   sync::ApiServer& server_;
+  std::vector<std::pair<reactor::Done<sync::ApiObject>, Result<sync::ApiObject>>> late_;
 };
 
 class ObjectsTest : public testing::Test {
@@ -116,6 +137,15 @@ class ObjectsTest : public testing::Test {
     (*map.mutable_data())["k"] = value;
     if (immutable) map.set_immutable(true);
     Serve(verb, map, kube::kConfigMaps);
+  }
+  // As the server has it now.
+  sync::ApiObject MapNow(const std::string& name) {
+    return {model_
+                .Serve({.verb = sync::ApiVerb::kGet,
+                        .resource = kube::kConfigMaps,
+                        .object = {"space", name}},
+                       world_.clock().WallNow())
+                .wire};
   }
   void DeleteMap(const std::string& name) { PutMap(sync::ApiVerb::kDelete, name, ""); }
 

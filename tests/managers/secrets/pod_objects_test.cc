@@ -104,6 +104,20 @@ TEST_F(ObjectsTest, WhatIsReadOnceIsLetGoWhenNobodyReadsIt) {
   EXPECT_EQ(FetchNow(1, MapKey("once")), "2") << "asked for again, it is read again";
 }
 
+// Its watch is over, so nothing is saved by forgetting it; and a container must be able to restart.
+TEST_F(ObjectsTest, AnImmutableOneServesAlsoWhenNobodyReadItForLongAndTheServerIsAway) {
+  Make();
+  Join();
+  PutMap(ApiVerb::kCreate, "stone", "1", true);
+  fronts_[1]->Follow(Pod("a", EnvFrom("stone")));
+  EXPECT_EQ(FetchNow(1, MapKey("stone")), "1");
+  Run(Minutes(8));
+  server_.Crash();
+  Run(Minutes(1));
+  EXPECT_EQ(FetchNow(1, MapKey("stone")), "1");
+  EXPECT_EQ(api_.followed.size(), 1u);
+}
+
 TEST_F(ObjectsTest, WithoutAServerAQuestionIsAnsweredAfterAWhileAndTheAnswerToldWhenItComes) {
   Make();
   PutMap(ApiVerb::kCreate, "settings", "1");
@@ -180,6 +194,76 @@ TEST_F(ObjectsTest, CacheAsksNoMoreOftenThanItsTimeAllows) {
   Run(Minutes(3));
   EXPECT_EQ(listeners_[1].told, (Lines{"a settings"})) << "volumes hear of it without asking";
   EXPECT_TRUE(api_.followed.empty());
+}
+
+TEST_F(ObjectsTest, CacheAsksAnewForEachPodThatComesAlsoOfTheSameShard) {
+  PodObjectsOptions options;
+  options.objects.detection = ChangeDetection::kCache;
+  Make(options);
+  Join();
+  PutMap(ApiVerb::kCreate, "settings", "1");
+  fronts_[1]->Follow(Pod("a", Volume("settings")));
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), "1");
+  PutMap(ApiVerb::kUpdate, "settings", "2");
+  fronts_[1]->Follow(Pod("b", EnvFrom("settings")));
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), "2");
+  PutMap(ApiVerb::kUpdate, "settings", "3");
+  // The same pod in a newer form is no new one, nor is one that has gone.
+  fronts_[1]->Follow(Pod("b", Volume("settings")));
+  fronts_[1]->Unfollow(PodUid("a"));
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), "2");
+  EXPECT_EQ(api_.requests.size(), 2u);
+}
+
+// The answer that comes may have been read before the pod was made, and what it refers to changed.
+TEST_F(ObjectsTest, CacheLooksAgainForAPodThatComesWhileItLooks) {
+  PodObjectsOptions options;
+  options.objects.detection = ChangeDetection::kCache;
+  Make(options);
+  Join();
+  PutMap(ApiVerb::kCreate, "settings", "1");
+  fronts_[1]->Follow(Pod("a", EnvFrom("settings")));
+  api_.answers_wait = true;
+  const auto first = Fetch(1, MapKey("settings"));
+  Run(Seconds(1));
+  PutMap(ApiVerb::kUpdate, "settings", "2");
+  fronts_[1]->Follow(Pod("b", EnvFrom("settings")));
+  const auto second = Fetch(1, MapKey("settings"));
+  Run(Seconds(1));
+  EXPECT_EQ(second->text, "nothing");
+  api_.LetAnswersCome();
+  Run(Seconds(1));
+  EXPECT_EQ(second->text, "2");
+  EXPECT_NE(first->text, "nothing");
+  EXPECT_EQ(api_.requests.size(), 2u);
+}
+
+TEST_F(ObjectsTest, CacheIsRefreshedFromTheServersCacheAndNeverByAnOlderOne) {
+  PodObjectsOptions options;
+  options.objects.detection = ChangeDetection::kCache;
+  Make(options);
+  Join();
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), R"(configmap "settings" not found)");
+  PutMap(ApiVerb::kCreate, "settings", "1");
+  const sync::ApiObject first = MapNow("settings");
+  PutMap(ApiVerb::kUpdate, "settings", "2");
+  fronts_[1]->Follow(Pod("a", EnvFrom("settings")));
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), "2");
+  EXPECT_EQ(api_.requests.back().resource_version, "") << "a new pod wants what is true now";
+  Run(Minutes(2));
+  api_.cached = first;
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), "2");
+  EXPECT_EQ(api_.requests.back().resource_version, "0");
+  api_.cached.reset();
+  PutMap(ApiVerb::kUpdate, "settings", "3");
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), "3") << "it was no look";
+  EXPECT_EQ(api_.requests.back().resource_version, "0");
+  DeleteMap("settings");
+  Run(Minutes(2));
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), R"(configmap "settings" not found)");
+  Run(Minutes(2));
+  EXPECT_EQ(FetchNow(1, MapKey("settings")), R"(configmap "settings" not found)");
+  EXPECT_EQ(api_.requests.back().resource_version, "") << "what is missing is asked for anew";
 }
 
 TEST_F(ObjectsTest, HowLongCacheCountsIsTheNodesToSay) {

@@ -150,6 +150,21 @@ TEST_F(TokensTest, GoWithTheirPod) {
   EXPECT_EQ(Token(Wish("a")), "token-2");
 }
 
+TEST_F(TokensTest, OfOthersStay) {
+  sync::TokenWish second = Wish("b");
+  second.audience = "vault";
+  for (const char* uid : {"a", "b", "bb", "c"}) {
+    fronts_[1]->Follow(Pod(uid, R"("containers":[{"name":"c"}])"));
+    Token(Wish(uid));
+  }
+  Token(second);
+  EXPECT_EQ(home_->tokens().size(), 5u);
+  for (const char* uid : {"b", "never"}) fronts_[1]->Unfollow(PodUid(uid));
+  Run(Seconds(1));
+  EXPECT_EQ(home_->tokens().size(), 3u);
+  EXPECT_EQ(Token(Wish("bb")), "token-3");
+}
+
 TEST_F(TokensTest, AnAccountThatDoesNotExistIsTold) {
   sync::TokenWish wish = Wish("a");
   wish.service_account = "nobody";

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -170,6 +172,54 @@ func TestOnlyWhatAnExceptionNamesIsExplained(t *testing.T) {
 	}
 	if (&Exception{Rows: ".*", Kind: kindEvent, Like: "."}).compile() == nil {
 		t.Error("an exception needs a reason")
+	}
+}
+
+func TestAnExceptionThatNothingNeedsIsNoticed(t *testing.T) {
+	list := exceptionList{{Rows: "row", Kind: kindEvent, Like: "Odd", Because: "of a test"}, {Rows: "row", Kind: kindEvent, Like: "Even", Because: "of old"},
+		{Rows: "row", Kind: kindEvent, Like: "Prime", Because: "of a race", Sometimes: true}}
+	for _, exception := range list {
+		if err := exception.compile(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list.sort([]Difference{{Row: "row", Kind: kindEvent, Is: "Odd"}})
+	if unused := list.unused(); len(unused) != 1 || unused[0].Because != "of old" {
+		t.Errorf("unused %v", unused)
+	}
+}
+
+// All the way: what the exceptions of the table say is read, and what is not needed fails.
+func TestAComparisonFailsForAnExceptionThatNothingNeeds(t *testing.T) {
+	folder := t.TempDir()
+	put := func(name string, value any) string {
+		file, err := os.Create(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		if text, plain := value.(string); plain {
+			_, err = file.WriteString(text)
+		} else {
+			err = write(file, value)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return file.Name()
+	}
+	ours := trace(created, running)
+	golden := put("upstream", Golden{"row": upstream(t, ours)})
+	traces := put("ours", run(ours))
+	const exception = "exceptions: [{rows: .*, kind: missing event, like: Old, because: of old"
+	if err := compareVerb([]string{golden, put("stale", exception+"}]"), traces}); err == nil {
+		t.Error("nobody noticed that it is stale")
+	}
+	if err := compareVerb([]string{golden, put("racy", exception+", sometimes: true}]"), traces}); err != nil {
+		t.Error(err)
+	}
+	if err := compareVerb([]string{golden, put("stale", exception+"}]"), traces, "row"}); err != nil {
+		t.Errorf("of one row: %v", err)
 	}
 }
 

@@ -16,6 +16,8 @@ type Exception struct {
 	// Like is a pattern of what differs, as the comparison prints it, details included.
 	Like    string `json:"like"`
 	Because string `json:"because"`
+	// Sometimes: it depends on who is faster, so not every run needs it.
+	Sometimes bool `json:"sometimes"`
 
 	rows, like *regexp.Regexp
 	used       bool
@@ -54,6 +56,17 @@ func (e *Exception) compile() (err error) {
 }
 
 func (e *Exception) name() string { return fmt.Sprintf("%s in %s like %q", e.Kind, e.Rows, e.Like) }
+
+// unused are those that no difference needed, without those that only some runs need.
+func (list exceptionList) unused() []*Exception {
+	var found []*Exception
+	for _, exception := range list {
+		if !exception.used && !exception.Sometimes {
+			found = append(found, exception)
+		}
+	}
+	return found
+}
 
 // sort tells differences that are explained from those that are not.
 func (list exceptionList) sort(differences []Difference) (explained, open []Difference) {
