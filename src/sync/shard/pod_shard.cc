@@ -487,12 +487,6 @@ void PodShard::OnWorkerFault(PodWorker& worker, const Error& error) {
 
 // Reads.
 
-// As far as it is known.
-PodIdentity PodShard::NameOf(const PodUid& pod) const {
-  const PodWorker* const worker = Find(pod);
-  return worker != nullptr ? worker->pod() : PodIdentity{.ref = {}, .uid = pod};
-}
-
 void PodShard::OnRead(const PodUid& pod, Applied applied, Duration took) {
   metrics_.Histogram(PlegMetric::kPodRelistDuration).Observe(took);
   ShowUnhealthy();

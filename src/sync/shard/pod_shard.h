@@ -205,7 +205,6 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   void ShowUnhealthy();
   PodIdentity NameOf(const PodUid& pod) const;
 
-  PodIdentity NameOf(const PodUid& pod) const;
   Slot& MakeWorker(const PodIdentity& pod, Epoch fresh_after);
   void Begin(const PodWish& wish);
   void LookForOrphan(const PodUid& pod);
