@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(Loops, ManyWatchesTest, testing::ValuesIn(reactor::Avai
 TEST_P(ManyWatchesTest, AreSpreadOverConnectionsAndHoldUpNoRequest) {
   size_t answered = 0, missing = 0;
   for (size_t i = 0; i < kWatches; ++i) {
-    cache_->Hold(Key(i), 0, managers::ObjectUse::kLive);
+    cache_->Hold(Key(i), 0, managers::ObjectUse::kLive, managers::ObjectNews::kNewPod);
     cache_->Fetch({}, Key(i), [&](const Result<sync::ObjectBytes>& answer) {
       ++answered;
       if (!answer && answer.error().code() == ErrorCode::kNotFound) ++missing;

@@ -112,8 +112,10 @@ Status PodWorker::StopOne(const ContainerStop& step, TimePoint now) {
     if (const auto old = stop_ops_.find(key); old != stop_ops_.end()) host_.Abandon(old->second);
   }
   ENSURE(step.supersedes || !entry.stop.in_flight(), "this container is being stopped already");
+  // Whole seconds are asked for, so each try would add up to one to what the first has promised.
+  const bool is_first = entry.stop.state == CallState::kNone;
+  entry.stop_ends = is_first || faults_.grace_grows ? ends : std::min(entry.stop_ends, ends);
   PodLedger::Begin(entry.stop, now);
-  entry.stop_ends = ends;
   const Result<OpToken> op = host_.BeginOp(*this, "stop container", OpGroup::kEnds);
   if (!op) {
     EndCall(entry.stop, op.error(), "KillContainerError", false, now);

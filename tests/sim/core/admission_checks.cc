@@ -54,6 +54,20 @@ void AdmissionChecks::CheckRejection(const SimPod& pod, const sync::Rejection& r
   }
 }
 
+void AdmissionChecks::OnPodGone(const PodUid& pod) {
+  ends_since_.erase(pod);
+  if (core_.pods()[pod].dropped) through_.insert(pod);
+}
+
+// Of which nothing lives, that is judged anew; the rest is adopted and goes on, in the room that it
+// has, though its source had dropped it while no agent could tell.
+void AdmissionChecks::OnAgentStarts() {
+  ends_since_.clear();
+  for (const auto& [uid, pod] : core_.pods()) {
+    if (pod.dropped && !Lives(uid)) through_.insert(uid);
+  }
+}
+
 void AdmissionChecks::OnPodChanged(const sync::PodWorker& worker) {
   if (worker.state().phase == sync::Phase::kSyncing) return;
   ends_since_.emplace(worker.pod().uid, core_.Now());
@@ -100,7 +114,14 @@ void AdmissionChecks::OnRequest(const fakes::SentRequest& request) {
                            request.pod.value() + " " + request.name;
   if (stops) return CheckStop(found->second, what);
   CheckDecision(found->second, what);
-  if (request.request == RuntimeRequest::kStartContainer) CheckRoom(found->second, what);
+  const bool runs_sandbox = request.request == RuntimeRequest::kRunSandbox;
+  NoteNewLife(found->second, runs_sandbox && core_.model().Read(request.pod).empty());
+  if (!runs_sandbox) CheckRoom(found->second, what);
+}
+
+void AdmissionChecks::NoteNewLife(SimPod& pod, bool has_nothing) {
+  if (!pod.wished) return;
+  if (through_.erase(pod.uid) != 0 || has_nothing) pod.dropped = false;
 }
 
 void AdmissionChecks::CheckDecision(const SimPod& pod, const std::string& what) {
@@ -132,11 +153,21 @@ bool AdmissionChecks::Runs(const PodUid& pod) {
   });
 }
 
+bool AdmissionChecks::Lives(const PodUid& pod) {
+  const sync::ObservedPod there = core_.model().Read(pod);
+  return std::ranges::any_of(there.sandboxes,
+                             [](const auto& sandbox) {
+                               return sandbox.state == sync::SandboxState::kReady;
+                             }) ||
+         std::ranges::any_of(there.containers, [](const auto& container) {
+           return container.state != sync::ContainerState::kExited;
+         });
+}
+
 // What runs beside it leaves room for it. The processors of one that its source had dropped are
 // free while it still stops, for whoever binds pods counts it no more; its ports and its name are
 // not. Of one that makes room for a critical pod they are free when it was waited for long enough.
-void AdmissionChecks::CheckRoom(SimPod& pod, const std::string& what) {
-  if (pod.wished && !Runs(pod.uid)) pod.dropped = false;
+void AdmissionChecks::CheckRoom(const SimPod& pod, const std::string& what) {
   int64_t milli_cpus = pod.contested ? pod.milli_cpus : 0;
   for (const auto& [uid, other] : core_.pods()) {
     if (uid == pod.uid) continue;

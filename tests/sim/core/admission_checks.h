@@ -18,18 +18,20 @@ class AdmissionChecks final : public CoreWatcher {
   // CoreWatcher
   void OnRequest(const fakes::SentRequest& request) override;
   void OnPodChanged(const sync::PodWorker& worker) override;
-  void OnPodGone(const PodUid& pod) override { ends_since_.erase(pod); }
-  void OnAgentStarts() override { ends_since_.clear(); }
+  void OnPodGone(const PodUid& pod) override;
+  void OnAgentStarts() override;
   void OnPodRejected(const PodUid& pod, const sync::Rejection& rejection) override;
   void OnServerChange(const ServerChange& change) override;
 
  private:
   bool Runs(const PodUid& pod);
+  bool Lives(const PodUid& pod);
   void NotePreemption(const sync::PodWorker& worker);
   bool WasWaitedFor(const SimPod& victim) const;
   void CheckDecision(const SimPod& pod, const std::string& what);
   void CheckStop(const SimPod& pod, const std::string& what);
-  void CheckRoom(SimPod& pod, const std::string& what);
+  void NoteNewLife(SimPod& pod, bool has_nothing);
+  void CheckRoom(const SimPod& pod, const std::string& what);
   void CheckRejection(const SimPod& pod, const sync::Rejection& rejection);
   bool WasThereWith(const SimPod& pod, const SimPod& other) const;
 
@@ -40,6 +42,7 @@ class AdmissionChecks final : public CoreWatcher {
   std::set<PodUid> ended_;  // for good: the journal has it, and something of it was stopped
   std::map<PodUid, TimePoint> ends_since_;  // of the present agent
   std::map<PodUid, TimePoint> preempted_at_;
+  std::set<PodUid> through_;  // of those that were dropped: the life that they had then is over
   uint64_t server_changes_ = 0;
   std::map<PodUid, uint64_t> came_, went_;  // with which change of the API server
 };

@@ -204,10 +204,18 @@ void CoreWorld::TellFiles() {
   std::vector<kube::PodRef> pods;
   for (const auto& [uid, pod] : pods_) {
     if (pod.wished && pod.is_static) pods.push_back(FromFile(pod));
+    const bool missed = pod.dropped && !pod.wished && !agent_->core().gate().Knows(uid);
+    if (!missed || !pod.is_static) continue;
+    for (CoreWatcher* watcher : watchers_) watcher->OnMissedByAgent(uid);
   }
   agent_->OnSources([pods = std::move(pods)](sync::PodSources& sources) {
     sources.OnPods(sync::SourceKind::kFile, pods);
   });
+}
+
+void CoreWorld::TellFilesAgain() {
+  ++result_.wishes;
+  TellFiles();
 }
 
 void CoreWorld::Tell(const SimPod& pod) {

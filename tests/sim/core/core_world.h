@@ -28,6 +28,8 @@ class CoreWatcher {
   virtual void OnPodGone(const PodUid& pod) = 0;
   virtual void OnAgentStarts() = 0;
   virtual void OnAgentDies() {}  // it is still there
+  // Its file is away, and the agent had not heard of it: what comes back begins anew.
+  virtual void OnMissedByAgent(const PodUid& pod) { static_cast<void>(pod); }
   // It waits for something else than before.
   virtual void OnPodRests(const PodUid& pod, const SimPlace& place) {
     static_cast<void>(pod);
@@ -95,6 +97,8 @@ class CoreWorld final : private CoreAgentUser {
   void NotReady(const sync::RuntimeTrouble& trouble, Duration length);
   // Its source has it like this now, or has it no more; the agent will hear.
   void Tell(const SimPod& pod);
+  // As they are.
+  void TellFilesAgain();
   void EvictNow(const SimPod& pod);
   // What probes and managers do by themselves, again and again from now on.
   void StartTicking();

@@ -158,6 +158,8 @@ void Disturbances::Repeat(TimePoint end) {
   for (uint32_t tries = 0; core_.result().wishes < due && tries < kWishesMin; ++tries) {
     Hit(SimEvent::kToldAgain, core_.pods()[slots_[repeats_.Below(slots_.size())]], repeats_);
   }
+  // Nobody is wished any more: then files are looked at again.
+  while (core_.result().wishes < due) core_.TellFilesAgain();
 }
 
 // Longer than a back-off, a grace and a job take together.

@@ -56,10 +56,17 @@ bool ToldAnEnd(const ContainerStatus& container) {
   return container.state().has_terminated() || container.laststate().has_terminated();
 }
 
+// A terminal phase is told later, when nothing can run any more.
+bool ShowsPhase(const PodStatus& shown, const PodStatus& told) {
+  return shown.phase() == told.phase() ||
+         (sync::IsTerminalPhase(told.phase()) && !sync::IsTerminalPhase(shown.phase()));
+}
+
 // The server keeps restarts and ends that were told before: only what is now is compared.
 bool Shows(const PodStatus& shown, const PodStatus& told) {
   const std::vector<const ContainerStatus*> containers = ContainersOf(told);
-  return shown.reason() == told.reason() && ContainersOf(shown).size() == containers.size() &&
+  return shown.reason() == told.reason() && ShowsPhase(shown, told) &&
+         ContainersOf(shown).size() == containers.size() &&
          std::ranges::all_of(containers, [&shown](const ContainerStatus* container) {
            const ContainerStatus* const there = FindContainer(shown, container->name());
            return there != nullptr &&

@@ -30,6 +30,7 @@ class ServerChecks final : public CoreWatcher {
   }
   // The next agent knows nothing of an end that the one before had begun.
   void OnAgentStarts() override { ended_.merge(removed_); }
+  void OnMissedByAgent(const PodUid& pod) override { ended_.insert(pod); }
   void OnStatus(const sync::PodStatusUpdate& update) override;
   void OnServerChange(const ServerChange& change) override;
 
