@@ -196,9 +196,8 @@ PodPlan PlanOfOrphan(const ObservedPod& observed) {
   if (!observed.sandboxes.empty()) plan.network = observed.sandboxes.front().network;
   for (const ObservedContainer& container : observed.containers) {
     if (plan.Find(container.name) != kNoContainer) continue;
-    plan.containers.push_back({.name = container.name,
-                               .image = container.image,
-                               .hash = container.hash.value_or(0)});
+    plan.containers.push_back(
+        {.name = container.name, .image = container.image, .hash = container.hash.value_or(0)});
     if (container.pod_termination_grace_seconds) {
       plan.termination_grace_seconds = container.pod_termination_grace_seconds;
     }

@@ -157,6 +157,8 @@ class PodWorker {
   // A hint came. True: the worker knows what it tells, or sees to it that a read follows; false:
   // read now.
   bool TakeHint(const PodHint& hint, TimePoint now);
+  // One that it has taken, and that no look has covered yet.
+  bool holds_hint() const { return held_hint_ != 0; }
 
   void Step(TimePoint now);
 

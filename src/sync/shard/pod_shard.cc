@@ -442,8 +442,11 @@ void PodShard::Collect(const PodUid& pod) {
   if (found == workers_.end() || !found->second.worker->gone()) return;
   const std::optional<PodWish> next = found->second.worker->next_wish();
   const PodIdentity identity = found->second.worker->pod();
+  bool look_again = false;
   if (const auto late = found->second.worker->LateSandbox()) {
     late_sandboxes_[pod] = {*late, After(ports_.loop.Now(), kLateSandboxMax)};
+    // It may be what was announced, and nothing announces it again.
+    look_again = found->second.worker->holds_hint() || reader_.IsMarked(pod);
   }
   ports_.loop.Disarm(found->second.timer);
   workers_.erase(found);
@@ -455,6 +458,7 @@ void PodShard::Collect(const PodUid& pod) {
   ShowUnhealthy();
   log_.Info("Pod is gone", Pod(identity.ref), Uid(pod));
   if (next) return Begin(*next);
+  if (look_again) reader_.Mark(pod);
   user_.OnPodGone(identity);
 }
 
