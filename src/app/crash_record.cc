@@ -100,10 +100,10 @@ void Record(const CheckFailure& failure) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 constexpr std::array<std::pair<int, const char*>, 5> kDeadly = {{{SIGSEGV, "SIGSEGV"},
-                                                                {SIGBUS, "SIGBUS"},
-                                                                {SIGFPE, "SIGFPE"},
-                                                                {SIGILL, "SIGILL"},
-                                                                {SIGABRT, "SIGABRT"}}};
+                                                                 {SIGBUS, "SIGBUS"},
+                                                                 {SIGFPE, "SIGFPE"},
+                                                                 {SIGILL, "SIGILL"},
+                                                                 {SIGABRT, "SIGABRT"}}};
 
 // As CheckFailed does, for who reads standard error.
 void Tell(const CheckFailure& failure) {

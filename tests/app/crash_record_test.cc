@@ -94,10 +94,10 @@ TEST_F(CrashRecordTest, EachDeadlySignalLeavesALineAndEndsTheProcessAsItWould) {
     std::filesystem::remove(path_);
     EXPECT_EXIT(DieOf(number), testing::KilledBySignal(number),
                 "Died of " + name + " .while working on pod default/web, uid uid-1");
-    EXPECT_EQ(Content(), "{\"unixMillis\":1700000000123,\"file\":\"signal\",\"line\":" +
-                             std::to_string(number) +
-                             ",\"pod\":\"default/web\",\"podUID\":\"uid-1\",\"condition\":\"" +
-                             name + "\"}\n");
+    EXPECT_EQ(
+        Content(),
+        "{\"unixMillis\":1700000000123,\"file\":\"signal\",\"line\":" + std::to_string(number) +
+            ",\"pod\":\"default/web\",\"podUID\":\"uid-1\",\"condition\":\"" + name + "\"}\n");
   }
 }
 

@@ -352,8 +352,7 @@ void Disk::Garble(std::string& content, size_t from, Random& random) const {
   const bool zeros = random.Below(2) == 0;
   const size_t begin = from + random.Below(content.size() - from);
   const bool to_the_end = random.Below(2) == 0;
-  const size_t end =
-      to_the_end ? content.size() : begin + 1 + random.Below(content.size() - begin);
+  const size_t end = to_the_end ? content.size() : begin + 1 + random.Below(content.size() - begin);
   for (size_t at = begin; at < end; ++at) {
     content[at] = zeros ? '\0' : static_cast<char>(random.Below(256));
   }

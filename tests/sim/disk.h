@@ -26,9 +26,9 @@ struct DiskFaults {
   // Of what a crash leaves of unsynced data, the end or a part of it may be zeros or noise instead.
   double garble = 0;
   uint64_t bytes_max = UINT64_MAX;  // of all files; what is beyond is written in part
-  bool read_only = false;     // nothing can be changed
-  double hang = 0;    // chance that one does not end before its context does
-  bool full = false;  // nothing can be made or grow
+  bool read_only = false;           // nothing can be changed
+  double hang = 0;                  // chance that one does not end before its context does
+  bool full = false;                // nothing can be made or grow
 };
 
 class Disk {

@@ -54,8 +54,8 @@ std::string Head(const Json& pod) {
   if (const Json* const reads = pod.Find("readFailures")) {
     add("Cannot be read", TextAt(*reads, "message") + ", " +
                               std::to_string(static_cast<int>(NumberAt(*reads, "count", 0))) +
-                              " times since " +
-                              ShortTime(NumberAt(*reads, "sinceSecondsAgo", 0)) + " ago");
+                              " times since " + ShortTime(NumberAt(*reads, "sinceSecondsAgo", 0)) +
+                              " ago");
   }
   return Columns(lines);
 }

@@ -78,9 +78,8 @@ Result<std::string> ReadPods(sync::PodCore& core, uint32_t shard, const PodPath&
     const sync::PodIdentity& pod = worker->pod();
     if (pod.ref.name != path.name || pod.ref.ns != path.ns) continue;
     if (!found.empty()) found += ',';
-    AppendPodDetail(
-        {*worker, statuses->StatusOf(pod.uid), shard, pods->reader().Health(pod.uid)}, moment,
-        found);
+    AppendPodDetail({*worker, statuses->StatusOf(pod.uid), shard, pods->reader().Health(pod.uid)},
+                    moment, found);
   }
   for (const sync::PodIdentity& pod : pods->HeldBack()) {
     if (pod.ref.name != path.name || pod.ref.ns != path.ns) continue;

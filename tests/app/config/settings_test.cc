@@ -91,14 +91,13 @@ TEST(Settings, EventsCanBeSwitchedOff) {
   EXPECT_EQ(at->value, "false");
   EXPECT_TRUE(at->is_plain);
   FakeConfigFiles files({{"/own.yaml", std::string(kHead) + "pleg: {useEvents: false}\n"}});
-  EXPECT_TRUE(LoadSettings(
-                  Flags({"--denselet-config=/own.yaml", "--denselet-pleg-use-events=true"}), files)
-                  .settings.pleg_use_events);
-  EXPECT_FALSE(LoadSettings(Flags({"--denselet-pleg-use-events=false"}), files)
-                   .settings.pleg_use_events);
-  EXPECT_THAT(
-      FaultsOf("pleg: {useEvents: sometimes}\n"),
-      ElementsAre("own.yaml:3: pleg.useEvents: found \"sometimes\", wanted true or false"));
+  EXPECT_TRUE(
+      LoadSettings(Flags({"--denselet-config=/own.yaml", "--denselet-pleg-use-events=true"}), files)
+          .settings.pleg_use_events);
+  EXPECT_FALSE(
+      LoadSettings(Flags({"--denselet-pleg-use-events=false"}), files).settings.pleg_use_events);
+  EXPECT_THAT(FaultsOf("pleg: {useEvents: sometimes}\n"),
+              ElementsAre("own.yaml:3: pleg.useEvents: found \"sometimes\", wanted true or false"));
 }
 
 TEST(Settings, TellAllFaults) {

@@ -155,10 +155,9 @@ bool AdmissionChecks::Runs(const PodUid& pod) {
 
 bool AdmissionChecks::Lives(const PodUid& pod) {
   const sync::ObservedPod there = core_.model().Read(pod);
-  return std::ranges::any_of(there.sandboxes,
-                             [](const auto& sandbox) {
-                               return sandbox.state == sync::SandboxState::kReady;
-                             }) ||
+  return std::ranges::any_of(
+             there.sandboxes,
+             [](const auto& sandbox) { return sandbox.state == sync::SandboxState::kReady; }) ||
          std::ranges::any_of(there.containers, [](const auto& container) {
            return container.state != sync::ContainerState::kExited;
          });

@@ -1,6 +1,6 @@
 // ./dev sim: the whole core, seed by seed, on as many processes as asked for. Prints how many seeds
-// a second; a seed that fails, or that its process dies of, says why, and how to see it again. Exit status 1 when one failed, or
-// when --coverage found something that is legal and was never reached.
+// a second; a seed that fails, or that its process dies of, says why, and how to see it again. Exit
+// status 1 when one failed, or when --coverage found something that is legal and was never reached.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -128,8 +128,8 @@ CoreRun RunOf(const Arguments& arguments, uint64_t at) {
 }
 
 void TellLine(const CoreRun& run, const CoreResult& result) {
-  std::printf("core seed %" PRIu64 " hash %016" PRIx64 " events %" PRIu64 " virtual %s pods %" PRIu64
-              " wishes %" PRIu64 " kills %" PRIu64 "\n",
+  std::printf("core seed %" PRIu64 " hash %016" PRIx64 " events %" PRIu64
+              " virtual %s pods %" PRIu64 " wishes %" PRIu64 " kills %" PRIu64 "\n",
               run.seed, result.trace_hash, result.trace_lines,
               denselet::FormatDuration(result.virtual_time).c_str(), result.pods, result.wishes,
               result.kills);

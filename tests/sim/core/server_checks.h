@@ -55,7 +55,7 @@ class ServerChecks final : public CoreWatcher {
     bool is_open = false;
     TimePoint since = {};
   };
-  std::map<std::string, Gate> gates_;  // of those that are gated, by uid
+  std::map<std::string, Gate> gates_;   // of those that are gated, by uid
   std::map<PodUid, std::string> last_;  // statuses that were told to be the last
   // A static pod that comes back under its uid may find its mirror still there, and begins anew.
   std::set<PodUid> ended_;                           // nothing was told of its next life yet

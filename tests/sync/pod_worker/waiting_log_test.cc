@@ -81,13 +81,12 @@ TEST_F(WaitingLogTest, PodsThatCannotBeReadWhileTheRuntimeIsAwayAreAFewLines) {
       waiting_.Lacks(PodNumber(pod), Lack::kRead, "", "connection refused", now_);
     }
   }
-  EXPECT_THAT(Lines(), ElementsAre(HasSubstr("Could not read a pod"), HasSubstr("pod-1"),
-                                   HasSubstr("pod-2"), HasSubstr("pods=10 "),
-                                   HasSubstr("pods=100 ")));
+  EXPECT_THAT(Lines(),
+              ElementsAre(HasSubstr("Could not read a pod"), HasSubstr("pod-1"), HasSubstr("pod-2"),
+                          HasSubstr("pods=10 "), HasSubstr("pods=100 ")));
   for (int pod = 0; pod < 200; ++pod) waiting_.Has(PodNumber(pod), Lack::kRead, "", now_);
   EXPECT_THAT(Lines(), ElementsAre(HasSubstr("Pod can be read"), HasSubstr("pod-1"),
-                                   HasSubstr("pod-2"),
-                                   HasSubstr("No pod waits for it any more")));
+                                   HasSubstr("pod-2"), HasSubstr("No pod waits for it any more")));
 }
 
 TEST_F(WaitingLogTest, AThousandCausesAreBoundedAndAllAreToldInTheEnd) {

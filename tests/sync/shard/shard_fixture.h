@@ -93,10 +93,10 @@ class PodShardTest : public testing::Test, public PodShardUser {
         runtime_(world_.loop(0), host_) {}
 
   void Make(const PodShardOptions& options = {}) {
-    shard_ = std::make_unique<PodShard>(
-        PodShardPorts{world_.loop(0), world_.random(), log_, runtime_, epochs_, leaves_, leaves_,
-                      leaves_, leaves_},
-        options, *this);
+    shard_ =
+        std::make_unique<PodShard>(PodShardPorts{world_.loop(0), world_.random(), log_, runtime_,
+                                                 epochs_, leaves_, leaves_, leaves_, leaves_},
+                                   options, *this);
   }
   // On the shard, in one turn.
   void Do(UniqueFunction<void(PodShard&)> what) {
