@@ -27,7 +27,7 @@ var densityPlan = plan{
 		{"empty_rss_mb", "(without pods, MB)", "%.0f"},
 		{"exit_visible_p50_ms", "exit to status in the API, p50, ms", "%.1f"},
 		{"exit_visible_p99_ms", "p99, ms", "%.1f"},
-		{"restart_s", "restart of the agent: until all is known, s", "%.2f"},
+		{"restart_s", "restart of the agent: until a pod made meanwhile runs, s", "%.2f"},
 		{"restart_cpu_s", "CPU of it, s", "%.2f"},
 		{"restart_flips", "pods that flipped meanwhile", "%.0f"},
 		{"restart_changes", "calls that changed something", "%.0f"},
