@@ -266,6 +266,8 @@ Status Disk::MakeDirectories(const std::string& path, uint32_t mode) {
     if (there == nullptr && faults_.full) return Failed(ENOSPC, "make directory", path);
     if (there == nullptr) {
       names_[part] = std::make_shared<Inode>(Inode{Kind::kDirectory, mode, {}, {}, {}});
+      // Whoever makes one syncs no parent yet, and file systems that are used keep it all the same.
+      synced_names_[part] = names_[part];
     } else if (there->kind != Kind::kDirectory) {
       return Failed(EEXIST, "make directory", path);
     }

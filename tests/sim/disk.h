@@ -1,6 +1,6 @@
 // A simulated disk that can lose power: what was synced survives, of the rest the seed decides, and
-// appended data may be torn. Names are synced apart from what they name, also those of directories:
-// with one that is lost goes all that is in it.
+// appended data may be torn. Names are synced apart from what they name; a directory that was made
+// is there.
 //
 // Answers as the kernel does, with the operations and paths in its errors that reactor/file_calls
 // has. Paths are absolute; "." and ".." are not understood. Links are as safe as the names

@@ -144,22 +144,6 @@ TEST(Disk, AReadOnlyOneOpensForReadingOnly) {
   EXPECT_EQ(disk.Open("/g", OpenMode::kCreateNew, 0, {}).error().code(), ErrorCode::kPermission);
 }
 
-TEST(Disk, ADirectoryThatWasNotSyncedMayBeLostWithAllInIt) {
-  bool kept = false, lost = false;
-  for (uint64_t seed = 1; seed <= 20; ++seed) {
-    Disk disk;
-    SeededRandom random(seed);
-    ASSERT_TRUE(disk.MakeDirectories("/safe/new", 0700));
-    ASSERT_TRUE(disk.SyncDirectory("/"));
-    ASSERT_TRUE(disk.ReplaceFile("/safe/new/f", "", 0600, Durability::kSynced, {}));
-    disk.Crash(random);
-    EXPECT_TRUE(disk.Stat("/safe"));
-    EXPECT_EQ(bool(disk.Stat("/safe/new")), bool(disk.Stat("/safe/new/f")));
-    (disk.Stat("/safe/new") ? kept : lost) = true;
-  }
-  EXPECT_TRUE(kept && lost);
-}
-
 TEST(Disk, NothingChangesWhileItIsReadOnly) {
   Disk disk;
   ASSERT_TRUE(disk.MakeDirectories("/d", 0700));

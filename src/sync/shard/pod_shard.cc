@@ -458,8 +458,8 @@ void PodShard::Collect(const PodUid& pod) {
   ShowUnhealthy();
   log_.Info("Pod is gone", Pod(identity.ref), Uid(pod));
   if (next) return Begin(*next);
-  if (look_again) reader_.Mark(pod);
   user_.OnPodGone(identity);
+  if (look_again) reader_.Mark(pod);
 }
 
 void PodShard::WakeAt(const PodUid& pod, TimePoint when) {

@@ -370,7 +370,7 @@ const SimPod& Disturbances::Succeed(const SimPod& pod) {
     next.wished = next.debugged = next.dropped = next.evicted = false;
     next.succeeded.reset();
     next.eviction_grace.reset();
-    next.coming = true;
+    next.coming = next.follows = true;
   }
   core_.Note(pod.uid.value() + " is replaced by " + next.uid.value());
   std::ranges::replace(slots_, pod.uid, next.uid);
@@ -404,11 +404,12 @@ bool Disturbances::IsLongDeleted(const SimPod& pod) const {
 
 bool Disturbances::Change(SimPod& pod, Random& random) {
   if (pod.removed || IsLongDeleted(pod)) return false;
-  if (!pod.wished) return true;
-  core_.Cover(SimEvent::kChanged, pod.uid);
+  if (!pod.wished && !pod.coming) return true;
   ++pod.version;
   // There at once, or to be pulled.
   if (random.Below(2) == 0) core_.model().images().insert(VersionName(pod.version));
+  if (pod.coming) return true;
+  core_.Cover(SimEvent::kChanged, pod.uid);
   core_.Touch(pod.uid);
   core_.Note("new version of " + pod.uid.value());
   core_.Tell(pod);
@@ -417,15 +418,16 @@ bool Disturbances::Change(SimPod& pod, Random& random) {
 
 bool Disturbances::Debug(SimPod& pod) {
   if (pod.removed || pod.is_static) return false;
-  if (!pod.wished) return true;
-  core_.Cover(SimEvent::kDebugged, pod.uid);
+  if (!pod.wished && !pod.coming) return true;
   pod.debugged = true;
+  if (pod.coming) return true;
+  core_.Cover(SimEvent::kDebugged, pod.uid);
   core_.Tell(pod);
   return true;
 }
 
 bool Disturbances::Evict(SimPod& pod, Random& random) {
-  if (pod.removed || pod.is_static || IsLongDeleted(pod)) return false;
+  if (pod.removed || pod.is_static || pod.follows || IsLongDeleted(pod)) return false;
   if (!pod.wished) return true;
   core_.Cover(SimEvent::kEvicted, pod.uid);
   core_.Touch(pod.uid);

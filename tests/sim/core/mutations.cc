@@ -49,11 +49,8 @@ constexpr Mutation kMutations[] = {
      [](CoreAgent& a) {
        OnShards(a, [](sync::PodShard& s) {
          s.store_for_tests().faults_for_tests().no_tombstones = true;
+         s.faults_for_tests().worker.no_fresh_read = true;
        });
-     }},
-    {"no-fresh-read", 8,
-     [](CoreAgent& a) {
-       OnShards(a, [](sync::PodShard& s) { s.faults_for_tests().worker.no_fresh_read = true; });
      }},
     {"remove-before-acknowledged", 14,
      [](CoreAgent& a) {

@@ -55,6 +55,7 @@ struct SimPod {
   bool removed = false;  // as the story has it, whatever the API server still has to do
   bool away = false;     // removed for a while
   bool coming = false;   // made when nothing of its name is left at the API server
+  bool follows = false;  // was made so: when it came depends on the run
   bool dropped = false;  // its source had it no more once, and what ran then was not seen ended
   bool deleting = false;
   std::optional<int64_t> deletion_grace = {};
