@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/sim/core/core_scenario.h"
+#include "tests/sim/core/disturbances.h"
 #include "tests/sim/seeds.h"
 #include "tests/source_dir.h"
 
@@ -143,9 +144,11 @@ TEST(CoreMutations, WhatEventsHurryIsSeenByTheComparison) {
 // Not only the agent's own word tells that what was lost is not looked for.
 TEST(CoreMutations, WhatIsLostAndNotLookedForStaysUndone) {
   if (IsSlowBuild()) return;
-  for (const char* name : {"ignore-lost-hints", "trust-before-list"}) {
+  for (const std::string name : {"ignore-lost-hints", "trust-before-list"}) {
     bool seen = false;
     for (uint64_t seed = 1; seed <= 2000 && !seen; ++seed) {
+      // Where lists come anyway they make up for what was lost.
+      if (name == "ignore-lost-hints" && !ListsOnlyAtAWord(seed)) continue;
       const CoreRun run{.seed = seed, .effects_only = true, .mutation = FindMutation(name)};
       seen = !RunCoreScenario(run).problems.empty();
     }

@@ -18,6 +18,9 @@
 
 namespace denselet::sim {
 
+// Whether nothing but the word that something was lost brings a list in this seed's story.
+bool ListsOnlyAtAWord(uint64_t seed);
+
 class Disturbances final : public CoreWatcher {
  public:
   explicit Disturbances(CoreWorld& core);

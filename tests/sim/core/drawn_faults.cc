@@ -10,6 +10,8 @@ double Some(Random& random, double most) { return random.Below(2) == 0 ? 0 : mos
 
 }  // namespace
 
+bool ListsOnlyAtAWord(uint64_t seed) { return SeededRandom(seed * 49979687 + 17).Below(8) == 0; }
+
 void Disturbances::DrawFaults() {
   core_.host().faults().timeout = Seconds(20);
   CoreAgentOptions& agent = core_.agent_options();
@@ -41,8 +43,7 @@ void Disturbances::DrawFaults() {
   faults.hang = some(0.03);
   faults.late_max = Seconds(1 + static_cast<int64_t>(plan_.Below(40)));
   DrawEventFaults(plan_);
-  // Nothing but the word that something was lost brings a list then.
-  if (SeededRandom(core_.run().seed * 49979687 + 17).Below(8) == 0) {
+  if (ListsOnlyAtAWord(core_.run().seed)) {
     agent.events.lost = 0;
     agent.pleg.cross_check_period_max = Hours(1);
   }
