@@ -120,7 +120,7 @@ timeout 20 "$denselet" --hostname-override refused --root-dir "$work/untouched" 
   --container-runtime-endpoint tcp://h:1 >"$work/refused.log" 2>&1 || status=$?
 [ "$status" = 1 ] || fail "an endpoint that is no socket: ended with $status"
 [ "$(grep -c '^Error: ' "$work/refused.log")" = 1 ] || fail "an endpoint that is no socket: not one error: $(cat "$work/refused.log")"
-tail -1 "$work/refused.log" | grep -q '^Error: --container-runtime-endpoint: found "tcp://h:1", wanted a unix socket' ||
+tail -1 "$work/refused.log" | grep -q '^Error: --container-runtime-endpoint: containerRuntimeEndpoint: found "tcp://h:1", wanted a unix socket' ||
   fail "an endpoint that is no socket: $(cat "$work/refused.log")"
 [ ! -e "$work/untouched" ] || fail "a configuration that is refused left files in $work/untouched"
 kubectl delete node $node >/dev/null
