@@ -112,6 +112,8 @@ void PodShard::LookForOrphan(const PodUid& pod) {
   if (workers_.count(pod) != 0 || held_back_.count(pod) != 0) return;
   const StoredPod* stored = store_.Find(pod);
   if (stored == nullptr || stored->read == 0) return;
+  // Something of it has changed meanwhile, they say: the next look judges.
+  if (stored->pod.empty() && reader_.IsMarked(pod)) return;
   const bool is_orphan = orphans_unread_.erase(pod) != 0;
   if (stored->pod.empty()) {
     reader_.Drop(pod);
@@ -442,12 +444,12 @@ void PodShard::Collect(const PodUid& pod) {
   if (found == workers_.end() || !found->second.worker->gone()) return;
   const std::optional<PodWish> next = found->second.worker->next_wish();
   const PodIdentity identity = found->second.worker->pod();
-  bool look_again = false;
   if (const auto late = found->second.worker->LateSandbox()) {
     late_sandboxes_[pod] = {*late, After(ports_.loop.Now(), kLateSandboxMax)};
-    // It may be what was announced, and nothing announces it again.
-    look_again = found->second.worker->holds_hint() || reader_.IsMarked(pod);
   }
+  // It may be a sandbox that was given up, by us or by an agent before us: nothing announces it
+  // again.
+  const bool look_again = found->second.worker->holds_hint() || reader_.IsMarked(pod);
   ports_.loop.Disarm(found->second.timer);
   workers_.erase(found);
   leftovers_.erase(pod);

@@ -21,7 +21,9 @@ class HalfLeaves final : public PodResources, public PodImages, public PodHooks,
  public:
   explicit HalfLeaves(reactor::Loop& loop) : loop_(loop) {}
 
-  void Prepare(const Context&, const kube::PodRef&, reactor::Done<PreparedPod>) override {}
+  void Prepare(const Context&, const kube::PodRef&, reactor::Done<PreparedPod> done) override {
+    preparing.push_back(std::move(done));
+  }
   void Mount(const Context&, const kube::PodRef&, reactor::Done<MountedVolumes>) override {}
   void Release(const Context&, const PodIdentity&, reactor::Done<Unit> done) override {
     Answer(std::move(done));
@@ -45,6 +47,8 @@ class HalfLeaves final : public PodResources, public PodImages, public PodHooks,
   }
   void FetchPullSecrets(const Context&, const std::string&, const std::vector<std::string>&,
                         UniqueFunction<void(PullSecrets)>) override {}
+
+  std::vector<reactor::Done<PreparedPod>> preparing;
 
  private:
   void Answer(reactor::Done<Unit> done) {
