@@ -54,7 +54,7 @@ class CoreSeeds : public testing::TestWithParam<size_t> {};
 
 TEST_P(CoreSeeds, StaysSafeAndConvergesAndEndsTheSameWithoutEvents) {
   Coverage coverage;
-  for (const uint64_t seed : PartOf(Seeds(IsSlowBuild() ? 8 : 40), GetParam())) {
+  for (const uint64_t seed : PartOf(FreshSeeds(IsSlowBuild() ? 8 : 40), GetParam())) {
     const CoreResult result = RunBothWays({.seed = seed});
     EXPECT_EQ(result.problems, Problems()) << "seed " << seed;
     EXPECT_GE(result.kills, 1u) << "seed " << seed;
