@@ -150,6 +150,16 @@ func (r *recorder) until(ctx context.Context, namespace, name string, likes func
 	}
 }
 
+// statesOf a pod: how many it has shown so far.
+func (r *recorder) statesOf(namespace, name string) int {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if trace := r.traces[namespace+"/"+name]; trace != nil {
+		return len(trace.States)
+	}
+	return 0
+}
+
 // end takes the traces of a namespace; what follows is not recorded.
 func (r *recorder) end(namespace string) map[string]*PodTrace {
 	r.mutex.Lock()

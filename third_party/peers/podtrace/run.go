@@ -123,13 +123,14 @@ func (r *runner) row(ctx context.Context, row Row) (RowTrace, error) {
 		return trace, err
 	}
 	defer r.clear(ctx, row)
+	acted := map[string]int{} // pod to how many states it had shown when something was last done to it
 	for _, text := range row.Steps {
 		parsed, err := parseStep(text)
 		if err != nil {
 			return trace, err
 		}
 		limited, cancel := context.WithTimeout(ctx, stepSecondsMax*time.Second)
-		err = r.step(limited, row, parsed)
+		err = r.step(limited, row, parsed, acted)
 		cancel()
 		if errors.Is(err, context.DeadlineExceeded) {
 			trace.Stuck = text
@@ -143,8 +144,11 @@ func (r *runner) row(ctx context.Context, row Row) (RowTrace, error) {
 	return trace, nil
 }
 
-func (r *runner) step(ctx context.Context, row Row, s step) error {
+func (r *runner) step(ctx context.Context, row Row, s step, acted map[string]int) error {
 	namespace := row.namespace()
+	if s.isAct() {
+		acted[s.pod] = r.statesOf(namespace, s.pod)
+	}
 	pods := r.client.CoreV1().Pods(namespace)
 	switch s.verb {
 	case "create":
@@ -176,22 +180,27 @@ func (r *runner) step(ctx context.Context, row Row, s step) error {
 		}
 		return err
 	}
-	if !r.until(ctx, namespace, s.pod, func(trace *PodTrace) bool { return s.isSeen(trace) }) {
+	if !r.until(ctx, namespace, s.pod, func(trace *PodTrace) bool { return s.isSeen(trace, acted[s.pod]) }) {
 		return ctx.Err()
 	}
 	return nil
 }
 
-func (s step) isSeen(trace *PodTrace) bool {
+func (s step) isAct() bool {
+	return !slices.Contains([]string{"until", "told", "gone", "hold"}, s.verb)
+}
+
+// isSeen looks at what a pod shows now. But who is gone may be back at once: any end since the last act counts.
+func (s step) isSeen(trace *PodTrace, acted int) bool {
+	if s.verb == "gone" {
+		return slices.ContainsFunc(trace.States[acted:], func(state State) bool { return slices.Equal(state.Shows, gone) })
+	}
 	lines := trace.Events
 	if s.verb != "told" {
 		if len(trace.States) == 0 {
 			return false
 		}
 		lines = trace.States[len(trace.States)-1].Shows
-	}
-	if s.verb == "gone" {
-		return slices.Equal(lines, gone)
 	}
 	return slices.ContainsFunc(lines, s.pattern.MatchString)
 }
