@@ -37,6 +37,10 @@ struct KnownContainer {
   const ContainerEntry* entry = nullptr;  // null: none of our calls was about it
 
   bool stopping() const { return entry && entry->stop_began.has_value(); }
+  // A start that was given up may yet take effect.
+  bool may_yet_run() const {
+    return life == Life::kCreated && entry && entry->start.state == CallState::kUnknown;
+  }
 };
 
 struct KnownSandbox {

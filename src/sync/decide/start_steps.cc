@@ -124,32 +124,11 @@ bool Starter::NeedsInstance(ContainerIndex index) const {
 Starter::Step Starter::Advance(ContainerIndex index) {
   if (NeedsInstance(index)) return NewInstance(index);
   const KnownContainer& container = *pod_.Subject(index);
-  const Call start = container.entry ? container.entry->start : Call{};
   switch (container.life) {
     case Life::kCreating:
       return WaitingFor(WaitFor::kCreate, index, Hold::kYes);
     case Life::kCreated:
-      // One that was of no use beside another, which is gone by now.
-      if (container.entry && container.entry->remove.in_flight()) {
-        return WaitingFor(WaitFor::kRemove, index, Hold::kYes);
-      }
-      if (container.entry && container.entry->remove.state != CallState::kNone &&
-          container.as_of <= container.entry->remove.ended) {
-        return {.action = steps_.ReadPod(), .hold = Hold::kYes};
-      }
-      if (Failed(start) && !MayRetry(start)) {
-        steps_.waits().Add({.what = WaitFor::kContainerRetry,
-                            .container = index,
-                            .until = start.retry_at,
-                            .detail = start.message()});
-        return {};
-      }
-      if (Failed(start) && !start.no_effect && container.as_of <= start.ended)
-        return {.action = steps_.ReadPod(), .hold = Hold::kYes};
-      return {.action = StartContainer{.container = index,
-                                       .attempt = container.attempt,
-                                       .id = *container.id,
-                                       .sandbox = *container.sandbox}};
+      return StartMade(index, container);
     case Life::kStarting:
       return WaitingFor(WaitFor::kStart, index, Hold::kYes);
     case Life::kRunning:
@@ -168,6 +147,31 @@ Starter::Step Starter::Advance(ContainerIndex index) {
       return {};
   }
   return {};
+}
+
+Starter::Step Starter::StartMade(ContainerIndex index, const KnownContainer& made) {
+  const Call start = made.entry ? made.entry->start : Call{};
+  // One that was of no use beside another, which is gone by now.
+  if (made.entry && made.entry->remove.in_flight()) {
+    return WaitingFor(WaitFor::kRemove, index, Hold::kYes);
+  }
+  if (made.entry && made.entry->remove.state != CallState::kNone &&
+      made.as_of <= made.entry->remove.ended) {
+    return {.action = steps_.ReadPod(), .hold = Hold::kYes};
+  }
+  if (Failed(start) && !MayRetry(start)) {
+    steps_.waits().Add({.what = WaitFor::kContainerRetry,
+                        .container = index,
+                        .until = start.retry_at,
+                        .detail = start.message()});
+    return {};
+  }
+  if (Failed(start) && !start.no_effect && made.as_of <= start.ended) {
+    return {.action = steps_.ReadPod(), .hold = Hold::kYes};
+  }
+  return {
+      .action = StartContainer{
+          .container = index, .attempt = made.attempt, .id = *made.id, .sandbox = *made.sandbox}};
 }
 
 const ContainerEntry* Starter::EntryOf(ContainerIndex index, uint32_t attempt) const {

@@ -34,6 +34,11 @@ class Starter {
   // regular ones: each waits for the image, the start and the hook of the one before, and not for
   // one that failed or waits for its next try.
   MaybeAction Start(const ContainerVerdict& verdict);
+  // One that may yet run, of a start with an unknown outcome: it is asked to start again until that
+  // is known, for what is to become of it depends on whether it runs.
+  MaybeAction StartAgain(ContainerIndex index, const KnownContainer& made) {
+    return StartMade(index, made).action;
+  }
 
  private:
   enum class Hold : uint8_t { kNo, kYes };  // whether the next one has to wait
@@ -44,6 +49,7 @@ class Starter {
 
   MaybeAction StartInOrder(const std::vector<ContainerIndex>& containers, bool& held);
   Step Advance(ContainerIndex index);
+  Step StartMade(ContainerIndex index, const KnownContainer& made);
   Step NewInstance(ContainerIndex index);
   Step WaitingFor(WaitFor what, ContainerIndex index, Hold hold);
   MaybeAction Create(ContainerIndex index, uint32_t attempt);

@@ -136,7 +136,7 @@ class Syncing {
   }
 
   MaybeAction Keep(const SandboxVerdict& sandbox) {
-    if (AllRestart(plan_, pod_)) return Reset();
+    if (AllRestart(plan_, pod_)) return Reset(*sandbox.current);
     if (auto action = steps_.Stop(verdict_.kills)) return action;
     if (sandbox.need == SandboxNeed::kLook) {
       if (auto action = steps_.ReadChanged()) return action;
@@ -149,13 +149,14 @@ class Syncing {
   }
 
   // All containers are stopped without grace and removed; those whose exit asked for it go last, so
-  // that the wish outlives us.
-  MaybeAction Reset() {
+  // that the wish outlives us. One that may yet run would be removed by force if it did meanwhile.
+  MaybeAction Reset(const KnownSandbox& sandbox) {
     if (steps_.StartsInFlight()) {
       steps_.WaitForStarts();
       return std::nullopt;
     }
     std::vector<Kill> kills;
+    std::vector<const KnownContainer*> may_run;
     std::vector<const KnownContainer*> sources;
     std::vector<const KnownContainer*> others;
     for (const KnownContainer& container : pod_.containers) {
@@ -165,12 +166,18 @@ class Syncing {
         kills.push_back(
             {.container = &container, .index = index, .reason = KillReason::kRestartAll});
       }
+      const bool here = container.sandbox && *container.sandbox == *sandbox.id;
+      if (here && container.may_yet_run()) may_run.push_back(&container);
       const bool source = container.life == Life::kExited && container.exit_seen &&
                           RestartsAllAfterExit(plan_.containers[index], container.exit_code);
       (source ? sources : others).push_back(&container);
     }
     if (auto action = steps_.Stop(kills)) return action;
-    if (!kills.empty()) return std::nullopt;
+    Starter starter(in_, pod_, sandbox, steps_);
+    for (const KnownContainer* container : may_run) {
+      if (auto action = starter.StartAgain(plan_.Find(container->name), *container)) return action;
+    }
+    if (!kills.empty() || !may_run.empty()) return std::nullopt;
     if (auto action = steps_.RemoveContainers(others.empty() ? sources : others, KeepLogs::kYes)) {
       return action;
     }

@@ -12,11 +12,6 @@ bool Busy(const ContainerEntry* entry) {
           entry->pre_stop.in_flight() || entry->stop.in_flight());
 }
 
-// A start that was given up may yet take effect.
-bool MayYetRun(const ContainerEntry* entry) {
-  return entry != nullptr && entry->start.state == CallState::kUnknown;
-}
-
 class Search {
  public:
   Search(const DecideInput& input, const KnownPod& pod) : in_(input), pod_(pod) {}
@@ -49,7 +44,7 @@ class Search {
       if (newest) dead = 0;
       if (container.life == Life::kExited) {
         if (++dead <= keep) continue;
-      } else if (container.life != Life::kCreated || MayYetRun(container.entry) ||
+      } else if (container.life != Life::kCreated || container.may_yet_run() ||
                  (newest && !SubjectIsOlder(container))) {
         // But one that was made and never ran is of no use behind a newer one, nor before one that
         // runs: an agent before us asked for it, and it came late.
