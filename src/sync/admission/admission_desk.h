@@ -5,8 +5,8 @@
 //   Ask -> [kWaitingForName] -> kAskingPlugins -> judged -> [kFetchingNode] -> [kPreempting]
 //       -> kJournalling -> kDecided, answered ... [Leave] ... Release
 //
-//   judged -> kWaitingForRoom -> judged: what it lacks is held by a pod that goes, or by one of the
-//   journal of which no source has spoken yet.
+//   judged -> kWaitingForRoom -> judged: what it lacks is held by a pod that goes or makes room for
+//   a critical one, or by one of the journal of which no source has spoken yet.
 //
 // A decision is booked when it is made, durable before it is told, and never made again: after a
 // restart it comes back from the journal, booked, and whoever asks about that pod is told the same.

@@ -64,17 +64,23 @@ void AdmissionDesk::Judge(Entry& entry, const NodeView* fresh) {
 }
 
 // A rejection is for good, so nobody is rejected for what is about to be free: host ports of pods
-// that go already, and what pods of the journal have that may have been dropped while no agent ran.
+// that go already, what those that make room for a critical pod leave beyond that, and what pods of
+// the journal have that may have been dropped while no agent ran.
 // A critical pod does not wait for resources of the latter: the API server itself may be one, and
-// it may preempt. Host ports it cannot take from anybody.
+// it may preempt. Host ports it cannot take from anybody. Whom it must preempt is known when those
+// have gone that make room already.
 bool AdmissionDesk::MayPass(const Entry& entry,
                             const std::vector<AdmissionFailure>& failures) const {
   const bool lacks_ports = std::any_of(failures.begin(), failures.end(),
                                        [](const AdmissionFailure& f) { return f.is_ports; });
   const bool heeds_doubt = !doubtful_.empty() && (lacks_ports || !entry.record->needs.critical);
+  const bool preempts_later =
+      entry.record->needs.critical &&
+      std::any_of(failures.begin(), failures.end(),
+                  [](const AdmissionFailure& f) { return f.shortage && f.shortage->leaving > 0; });
   return std::all_of(failures.begin(), failures.end(), [&](const AdmissionFailure& failure) {
     const bool by_others = failure.shortage || failure.is_ports;
-    return failure.passes || (by_others && heeds_doubt);
+    return failure.passes || (by_others && heeds_doubt) || (failure.shortage && preempts_later);
   });
 }
 
@@ -118,7 +124,8 @@ void AdmissionDesk::FetchNode(Entry& entry, Rejection otherwise) {
       });
 }
 
-// Booked at once, in the place of those that go: nobody else gets what they leave.
+// Booked at once, in the place of those that go: nobody else gets what they leave, nor what they
+// have beyond that while they still run.
 void AdmissionDesk::Preempt(Entry& entry, const std::vector<AdmissionFailure>& failures) {
   const PodIdentity& pod = entry.record->needs.pod;
   std::vector<Shortage> shortages;
@@ -139,7 +146,7 @@ void AdmissionDesk::Preempt(Entry& entry, const std::vector<AdmissionFailure>& f
     const PodNeeds& needs = entries_.at(victim).record->needs;
     log_.Info("Preempting pod to free up resources", KV("pod", needs.pod.ref.ToString()),
               KV("podUID", victim.value()), KV("requestingPod", pod.ref.ToString()));
-    bookings_.MarkGoing(victim);
+    bookings_.MakeRoom(victim, pod.uid);
     entry.victims.insert(victim);
     constexpr int64_t kGraceSecondsMax = 365 * 24 * 3600;
     const int64_t grace = std::clamp<int64_t>(needs.grace_seconds, 0, kGraceSecondsMax);
@@ -149,7 +156,7 @@ void AdmissionDesk::Preempt(Entry& entry, const std::vector<AdmissionFailure>& f
     });
   }
   if (faults_.preempt_early) {
-    entry.victims.clear();
+    for (const PodUid& victim : std::exchange(entry.victims, {})) bookings_.MarkGoing(victim);
     preempting_.erase(pod.uid);
     return Record(entry);
   }
@@ -160,12 +167,14 @@ void AdmissionDesk::Preempt(Entry& entry, const std::vector<AdmissionFailure>& f
         log_.Error("Preempted pods did not go in time",
                    KV("requestingPod", waiting->record->needs.pod.ref.ToString()));
         for (const PodUid& victim : std::exchange(waiting->victims, {})) {
+          bookings_.MarkGoing(victim);
           const auto late = entries_.find(victim);
           if (late == entries_.end()) continue;
           ports_.preemptor.NotGoneInTime(late->second.record->needs.pod);
         }
         preempting_.erase(uid);
         Record(*waiting);
+        JudgeThoseThatWait();
       });
 }
 
@@ -181,7 +190,7 @@ void AdmissionDesk::VictimGone(const PodUid& victim) {
   std::vector<Entry*> ready;
   for (const PodUid& uid : preempting_) {
     Entry& entry = entries_.at(uid);
-    entry.victims.erase(victim);
+    if (entry.victims.erase(victim) != 0) bookings_.MarkGoing(victim);
     if (entry.victims.empty()) ready.push_back(&entry);
   }
   for (Entry* entry : ready) {
@@ -189,6 +198,7 @@ void AdmissionDesk::VictimGone(const PodUid& victim) {
     ports_.loop.Disarm(entry->timer);
     Record(*entry);
   }
+  JudgeThoseThatWait();
 }
 
 }  // namespace denselet::sync

@@ -9,13 +9,41 @@ namespace denselet::sync {
 namespace {
 
 constexpr std::string_view kAllAddresses = "0.0.0.0";
+constexpr std::string_view kPods = "pods";
+
+__extension__ using Int128 = __int128;
+
+int64_t Narrow(Int128 amount) {
+  return static_cast<int64_t>(std::min<Int128>(amount, std::numeric_limits<int64_t>::max()));
+}
 
 }  // namespace
 
+int64_t Bookings::pods() const { return Narrow(pods_ + LeavingWide(kPods)); }
+
 int64_t Bookings::Used(std::string_view resource) const {
   const auto found = used_.find(resource);
-  if (found == used_.end()) return 0;
-  return static_cast<int64_t>(std::min<Int128>(found->second, std::numeric_limits<int64_t>::max()));
+  const Int128 staying = found == used_.end() ? 0 : found->second;
+  return Narrow(staying + LeavingWide(resource));
+}
+
+int64_t Bookings::Leaving(std::string_view resource) const { return Narrow(LeavingWide(resource)); }
+
+int64_t Bookings::AmountOfPod(const PodUid& pod, std::string_view resource) const {
+  const auto found = booked_.find(pod);
+  if (found == booked_.end()) return 0;
+  return resource == kPods ? 1 : AmountOf(found->second.needs->requests, resource);
+}
+
+// What a critical pod waits for is counted as its own already.
+Bookings::Int128 Bookings::LeavingWide(std::string_view resource) const {
+  Int128 leaving = 0;
+  for (const auto& [critical, pods] : rooms_) {
+    Int128 more = -Int128{AmountOfPod(critical, resource)};
+    for (const PodUid& pod : pods) more += AmountOfPod(pod, resource);
+    leaving += std::max<Int128>(more, 0);
+  }
+  return leaving;
 }
 
 void Bookings::Count(const PodNeeds& needs, int64_t sign) {
@@ -39,11 +67,11 @@ void Bookings::Book(std::shared_ptr<const PodNeeds> shared) {
 }
 
 bool Bookings::Unbook(const PodUid& pod) {
+  SetStay(pod, Stay::kGoes, {});
   const auto found = booked_.find(pod);
   if (found == booked_.end()) return false;
   const Booking booking = std::move(found->second);
   booked_.erase(found);
-  if (!booking.going) Count(*booking.needs, -1);
   for (const HostPort& port : booking.needs->ports) {
     const auto [begin, end] = ports_.equal_range(PortKey(port.port, port.protocol, port.ip));
     const auto own =
@@ -54,23 +82,33 @@ bool Bookings::Unbook(const PodUid& pod) {
   return true;
 }
 
-void Bookings::MarkGoing(const PodUid& pod) {
+void Bookings::SetStay(const PodUid& pod, Stay stay, const PodUid& room_for) {
   const auto found = booked_.find(pod);
-  if (found == booked_.end() || found->second.going) return;
-  found->second.going = true;
-  Count(*found->second.needs, -1);
+  if (found == booked_.end()) return;
+  Booking& booking = found->second;
+  if (booking.stay == Stay::kStays) Count(*booking.needs, -1);
+  if (booking.stay == Stay::kMakesRoom) {
+    const auto room = rooms_.find(booking.room_for);
+    room->second.erase(pod);
+    if (room->second.empty()) rooms_.erase(room);
+  }
+  booking.stay = stay;
+  booking.room_for = room_for;
+  if (stay == Stay::kStays) Count(*booking.needs, 1);
+  if (stay == Stay::kMakesRoom) rooms_[room_for].insert(pod);
 }
 
-void Bookings::MarkStaying(const PodUid& pod) {
-  const auto found = booked_.find(pod);
-  if (found == booked_.end() || !found->second.going) return;
-  found->second.going = false;
-  Count(*found->second.needs, 1);
+void Bookings::MarkGoing(const PodUid& pod) { SetStay(pod, Stay::kGoes, {}); }
+
+void Bookings::MakeRoom(const PodUid& pod, const PodUid& critical) {
+  SetStay(pod, Stay::kMakesRoom, critical);
 }
+
+void Bookings::MarkStaying(const PodUid& pod) { SetStay(pod, Stay::kStays, {}); }
 
 bool Bookings::IsGoing(const PodUid& pod) const {
   const auto found = booked_.find(pod);
-  return found != booked_.end() && found->second.going;
+  return found != booked_.end() && found->second.stay != Stay::kStays;
 }
 
 std::vector<PodUid> Bookings::HoldersOf(const HostPort& port) const {
@@ -97,7 +135,7 @@ bool Bookings::IsPortBecomingFree(const HostPort& port) const {
 std::vector<const PodNeeds*> Bookings::Staying() const {
   std::vector<const Booking*> bookings;
   for (const auto& [uid, booking] : booked_) {
-    if (!booking.going) bookings.push_back(&booking);
+    if (booking.stay == Stay::kStays) bookings.push_back(&booking);
   }
   std::sort(bookings.begin(), bookings.end(),
             [](const Booking* a, const Booking* b) { return a->order < b->order; });

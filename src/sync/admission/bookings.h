@@ -24,36 +24,46 @@ class Bookings {
   void Book(std::shared_ptr<const PodNeeds> needs);
   // False: it had none.
   bool Unbook(const PodUid& pod);
-  // It makes room for a critical one, or its source has dropped it: its resources count no more,
-  // its ports until it is gone.
+  // Its source has dropped it, or nothing of it runs: its resources count no more, its ports until
+  // it is gone.
   void MarkGoing(const PodUid& pod);
+  // It makes room for a critical one, which is booked, and still runs: of its resources counts what
+  // the critical one does not need, of several pods together.
+  void MakeRoom(const PodUid& pod, const PodUid& critical);
   // It makes room for nobody any more: until it is gone, what it has is its own.
   void MarkStaying(const PodUid& pod);
 
   bool Has(const PodUid& pod) const { return booked_.contains(pod); }
-  // Without those that are going.
-  int64_t pods() const { return pods_; }
-  // Held within int64_t.
+  // Without those that are going; both held within int64_t.
+  int64_t pods() const;
   int64_t Used(std::string_view resource) const;
+  // Of that, what nobody will have when those that make room have gone; "pods", too.
+  int64_t Leaving(std::string_view resource) const;
   bool IsPortFree(const HostPort& port) const;
-  // Taken, and only by those that are going.
+  // Taken, and only by those that are going or make room.
   bool IsPortBecomingFree(const HostPort& port) const;
+  // Or makes room.
   bool IsGoing(const PodUid& pod) const;
   size_t ports() const { return ports_.size(); }
 
-  // Without those that are going, in the order in which they were booked.
+  // Without those that are going or make room, in the order in which they were booked.
   std::vector<const PodNeeds*> Staying() const;
 
  private:
+  enum class Stay : uint8_t { kStays, kMakesRoom, kGoes };
   struct Booking {
     std::shared_ptr<const PodNeeds> needs;
     uint64_t order;
-    bool going = false;
+    Stay stay = Stay::kStays;
+    PodUid room_for = {};  // of kMakesRoom
   };
   __extension__ using Int128 = __int128;
   using PortKey = std::tuple<int32_t, std::string, std::string>;  // port, protocol, address
 
   void Count(const PodNeeds& needs, int64_t sign);
+  void SetStay(const PodUid& pod, Stay stay, const PodUid& room_for);
+  int64_t AmountOfPod(const PodUid& pod, std::string_view resource) const;
+  Int128 LeavingWide(std::string_view resource) const;
   std::vector<PodUid> HoldersOf(const HostPort& port) const;
 
   std::map<PodUid, Booking> booked_;
@@ -62,6 +72,7 @@ class Bookings {
   int64_t pods_ = 0;
   // With its pod: a pod may name a port twice.
   std::multimap<PortKey, PodUid> ports_;
+  std::map<PodUid, std::set<PodUid>> rooms_;  // of critical ones: who makes room for them
   uint64_t next_order_ = 0;
 };
 

@@ -25,7 +25,8 @@ AdmissionFailure Insufficient(Shortage shortage) {
                                  ", requested: " + std::to_string(shortage.requested) +
                                  ", used: " + std::to_string(shortage.used) +
                                  ", capacity: " + std::to_string(shortage.capacity)};
-  return {.rejection = std::move(rejection), .shortage = std::move(shortage)};
+  const bool passes = shortage.missing() <= shortage.leaving;
+  return {.rejection = std::move(rejection), .shortage = std::move(shortage), .passes = passes};
 }
 
 // Extended resources that the node does not know at all are not its own to refuse: they belong to
@@ -43,7 +44,8 @@ class Fit {
 
   void CheckAll() {
     if (bookings_.pods() + 1 > node_.pods_max) {
-      out_.push_back(Insufficient({"pods", 1, bookings_.pods(), node_.pods_max}));
+      out_.push_back(
+          Insufficient({"pods", 1, bookings_.pods(), node_.pods_max, bookings_.Leaving("pods")}));
     }
     for (const char* resource : {"cpu", "memory", "ephemeral-storage"}) Check(resource);
     for (const auto& [resource, amount] : needs_.requests) {
@@ -61,7 +63,8 @@ class Fit {
     // Both are amounts of something, so that this cannot be: but they come from outside.
     if (__builtin_sub_overflow(capacity, used, &left)) left = INT64_MIN;
     if (requested > 0 && requested > left) {
-      out_.push_back(Insufficient({resource, requested, used, capacity}));
+      out_.push_back(
+          Insufficient({resource, requested, used, capacity, bookings_.Leaving(resource)}));
     }
   }
 

@@ -22,6 +22,7 @@ struct Shortage {
   int64_t requested = 0;
   int64_t used = 0;
   int64_t capacity = 0;
+  int64_t leaving = 0;  // of what is used: had by pods that make room for another
 
   int64_t missing() const;
 };
@@ -31,7 +32,7 @@ struct AdmissionFailure {
   std::optional<Shortage> shortage = {};
   bool is_affinity = false;  // by labels that may be old
   bool is_ports = false;
-  bool passes = false;  // of ports: all are of pods that are going already
+  bool passes = false;  // what it lacks is had by pods that are going already, or make room
 };
 
 Rejection NodeUnknown();

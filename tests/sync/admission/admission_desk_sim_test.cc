@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <sstream>
 #include <string>
+#include <utility>
 
 #include "tests/sim/seeds.h"
 #include "tests/sync/admission/desk_fixture.h"
@@ -79,8 +81,10 @@ class DeskRun : private DeskHouse {
     (void)desk->Ask(pod, AdmissionQuestion::kDecide, answer);
   }
 
-  // Among those who were told that they may run, and are not on their way out.
+  // Among those who were told that they may run, and have not been dropped: what makes room for a
+  // critical one still runs.
   void CheckTold() {
+    NoteNotGoneInTime();
     int64_t milli = 0;
     std::set<int32_t> ports;
     std::set<std::string> names;
@@ -88,13 +92,19 @@ class DeskRun : private DeskHouse {
       if (told.outcome != "admitted") continue;
       if (told.port > 0 && !ports.insert(told.port).second) Fail("a port was given out twice");
       if (told.is_static && !names.insert(told.name).second) Fail("a name was given out twice");
-      const bool going = late_.contains(uid) || preemptor.held.contains(PodUid(uid));
-      if (!going) milli += told.milli;
+      if (!late_.contains(uid)) milli += told.milli;
     }
     if (milli > kCpu) Fail("more cpu was given out than there is");
   }
 
+  // Those that were waited for long enough.
+  void NoteNotGoneInTime() {
+    std::istringstream words(std::exchange(preemptor.late, {}));
+    for (std::string uid; words >> uid;) late_.insert(uid);
+  }
+
   void Release(const std::string& uid) {
+    NoteNotGoneInTime();
     told_.erase(uid);
     late_.erase(uid);
     preemptor.held.erase(PodUid(uid));
@@ -151,7 +161,7 @@ class DeskRun : private DeskHouse {
   }
 
   std::map<std::string, Told> told_;
-  std::set<std::string> late_;  // dropped, or preempted by an agent that is no more
+  std::set<std::string> late_;  // dropped, or preempted and not gone in time, or by a dead agent
   uint64_t life_ = 0, admitted_ = 0, rejected_ = 0, adopted_ = 0;
   std::string problem_;
 };

@@ -197,6 +197,55 @@ TEST_F(AdmissionDeskTest, ACriticalPodIsAdmittedWhenOthersHaveMadeRoom) {
   EXPECT_EQ(desk->bookings().Used("cpu"), 1800);
 }
 
+// What a critical pod does not need of it is not free either, and a rejection is for good.
+TEST_F(AdmissionDeskTest, WhatStillRunsIsWaitedForByThoseWhoWillHaveWhatIsLeft) {
+  ASSERT_TRUE(Ask(SimplePod("a", "2")));
+  Pass();
+  ASSERT_TRUE(Ask(StaticPod("critical", "dns", "800m")));
+  Pass();
+  ASSERT_TRUE(Ask(SimplePod("fits", "1")));
+  ASSERT_TRUE(Ask(SimplePod("large", "1500m")));
+  Pass();
+  EXPECT_EQ(StageOf("fits"), Stage::kWaitingForRoom) << "it would run beside a";
+  EXPECT_EQ(answers["large"], "OutOfcpu") << "whatever a leaves";
+  preemptor.held.at(PodUid("a"))();
+  Pass();
+  EXPECT_EQ(answers["critical"], "admitted");
+  EXPECT_EQ(answers["fits"], "admitted");
+  EXPECT_EQ(desk->bookings().Used("cpu"), 1800);
+}
+
+TEST_F(AdmissionDeskTest, WhatDoesNotGoInTimeIsWaitedForNoLongerByAnybody) {
+  ASSERT_TRUE(Ask(SimplePod("a", "2", "  terminationGracePeriodSeconds: 20\n")));
+  Pass();
+  ASSERT_TRUE(Ask(StaticPod("critical", "dns", "800m")));
+  ASSERT_TRUE(Ask(SimplePod("fits", "1")));
+  Pass(Seconds(28));
+  EXPECT_FALSE(answers.contains("fits"));
+  Pass(Seconds(4));
+  EXPECT_EQ(answers["critical"], "admitted");
+  EXPECT_EQ(answers["fits"], "admitted");
+}
+
+TEST_F(AdmissionDeskTest, ASecondCriticalPodPreemptsWhenTheFirstHasItsRoom) {
+  ASSERT_TRUE(Ask(SimplePod("a", "1500m")));
+  ASSERT_TRUE(Ask(SimplePod("b", "500m")));
+  Pass();
+  ASSERT_TRUE(Ask(StaticPod("first", "dns", "600m")));
+  Pass();
+  EXPECT_EQ(preemptor.asked, "a ");
+  ASSERT_TRUE(Ask(StaticPod("second", "proxy", "1")));
+  ASSERT_TRUE(Ask(StaticPod("third", "net", "400m")));
+  Pass();
+  EXPECT_EQ(preemptor.asked, "a ");
+  EXPECT_EQ(StageOf("second"), Stage::kWaitingForRoom);
+  desk->Release(PodUid("a"));
+  Pass();
+  EXPECT_EQ(answers["first"], "admitted");
+  EXPECT_EQ(preemptor.asked, "a b ");
+  EXPECT_EQ(StageOf("second"), Stage::kPreempting);
+}
+
 TEST_F(AdmissionDeskTest, WhatGoesForOneThatIsWantedNoMoreHasItsRoomUntilItHasGone) {
   ASSERT_TRUE(Ask(SimplePod("a", "1")));
   ASSERT_TRUE(Ask(SimplePod("b", "1")));

@@ -61,6 +61,31 @@ TEST(Bookings, OneThatIsGoingFreesItsResourcesAtOnceAndItsPortsWhenItIsGone) {
   EXPECT_TRUE(bookings.IsPortFree({"0.0.0.0", "TCP", 80}));
 }
 
+TEST(Bookings, OfThoseThatMakeRoomCountsWhatTheOtherDoesNotNeed) {
+  Bookings bookings;
+  bookings.Book(Pod("a", {{"cpu", 100}}, {{"0.0.0.0", "TCP", 80}}));
+  bookings.Book(Pod("b", {{"cpu", 50}, {"memory", 7}}));
+  bookings.Book(Pod("critical", {{"cpu", 120}, {"memory", 9}}));
+  for (const char* uid : {"a", "b"}) bookings.MakeRoom(PodUid(uid), PodUid("critical"));
+  EXPECT_EQ(bookings.Used("cpu"), 150);
+  EXPECT_EQ(bookings.Leaving("cpu"), 30);
+  EXPECT_EQ(bookings.Used("memory"), 9);
+  EXPECT_EQ(bookings.Leaving("memory"), 0);
+  EXPECT_EQ(bookings.pods(), 2);
+  EXPECT_EQ(bookings.Leaving("pods"), 1);
+  EXPECT_TRUE(bookings.IsPortBecomingFree({"0.0.0.0", "TCP", 80}));
+  EXPECT_EQ(bookings.Staying().size(), 1U);
+  EXPECT_TRUE(bookings.Unbook(PodUid("a")));
+  EXPECT_EQ(bookings.Used("cpu"), 120) << "the rest is the critical one's own";
+  bookings.MarkStaying(PodUid("b"));
+  EXPECT_EQ(bookings.Used("cpu"), 170);
+  EXPECT_EQ(bookings.Used("memory"), 16);
+  bookings.MakeRoom(PodUid("b"), PodUid("critical"));
+  bookings.MarkGoing(PodUid("b"));
+  EXPECT_EQ(bookings.Used("memory"), 9) << "dropped by its source";
+  EXPECT_EQ(bookings.Leaving("pods"), 0);
+}
+
 TEST(Bookings, SumsBeyondAllBoundsComeApartAgain) {
   Bookings bookings;
   for (const char* uid : {"a", "b", "c"}) bookings.Book(Pod(uid, {{"memory", INT64_MAX}}));
