@@ -85,6 +85,15 @@ std::vector<PodUid> ObservedStore::Compare(Epoch epoch, const std::vector<Listed
   return differ;
 }
 
+Applied ObservedStore::Complete(const PodUid& pod, LookedPod looked, Epoch listed) {
+  CHECK(looked.looked < listed && listed <= listed_);
+  const Applied applied = Apply(pod, looked.looked, std::move(looked.pod));
+  if (applied == Applied::kStale) return applied;
+  StoredPod& here = pods_.at(pod);
+  here.as_of = std::max(here.as_of, listed);
+  return applied;
+}
+
 void ObservedStore::Hinted(const PodUid& pod, Epoch now) {
   const auto found = pods_.find(pod);
   if (found == pods_.end() || found->second.read == 0) return;

@@ -35,6 +35,12 @@ struct StoredPod {
   ObservedPod pod = {};
 };
 
+// A picture made of looks at single objects, the oldest of which was asked for at `looked`.
+struct LookedPod {
+  Epoch looked = 0;
+  ObservedPod pod = {};
+};
+
 enum class Applied : uint8_t { kNew, kSame, kStale };
 
 class ObservedStore {
@@ -49,6 +55,10 @@ class ObservedStore {
   // picture, that holds as of the list; where not, a read is due. Pods that are here and not in the
   // list count as empty. Both are returned sorted by uid.
   std::vector<PodUid> Compare(Epoch epoch, const std::vector<ListedPod>& pods);
+
+  // Looks at single objects that are newer than the picture; a list that was compared, and asked
+  // for at `listed`, shows the same.
+  Applied Complete(const PodUid& pod, LookedPod looked, Epoch listed);
 
   // Of the faults hints_prove and sandbox_is_all: an event came. Else nothing of it is kept.
   void Hinted(const PodUid& pod, Epoch now);

@@ -11,11 +11,6 @@ namespace {
 constexpr Duration kFaultPauseMin = Seconds(1);
 constexpr Duration kFaultPauseMax = Minutes(5);
 constexpr Duration kFaultForgotten = 2 * kFaultPauseMax;
-// While calls that make something are under way, a hint waits for them, but not longer than this.
-constexpr Duration kHoldHintMax = Seconds(1);
-// That something was begun is mostly the word of these calls, and a look follows them. A thousand
-// pods at once take longer than a second, and would all be read in the middle of it.
-constexpr Duration kHoldBegunMax = Seconds(10);
 
 template <class... F>
 struct Overloaded : F... {
@@ -283,103 +278,6 @@ std::optional<uint32_t> PodWorker::LateSandbox() const {
   return std::max(late.value_or(0), *may_come_.rbegin());
 }
 
-// All that was made or started was looked at later, or so lately that it was seen to be there:
-// objects only go on from there, and their next step has an event of its own. So a late word of our
-// own calls costs no read (invariant 3: content counts where a read has matched it).
-bool PodWorker::HasSeen(const PodHint& hint) const {
-  if (!hint.only_begun) return false;
-  const ObservedPod* const pod = Observe().pod;
-  const auto is_past_start = [](const ObservedContainer& container) {
-    return container.state == ContainerState::kRunning ||
-           container.state == ContainerState::kExited;
-  };
-  return std::ranges::all_of(hint.begun, [&](const std::string& id) {
-    const auto looked_at = [&](const auto& entry) {
-      if (!entry.seen || entry.id.value() != id) return false;
-      if constexpr (requires { entry.seen->exit_code; }) return is_past_start(*entry.seen);
-      return true;
-    };
-    const LedgerView& view = ledger_.view();
-    if (std::ranges::any_of(view.containers, looked_at)) return true;
-    if (std::ranges::any_of(view.sandboxes, looked_at)) return true;
-    if (pod == nullptr) return false;
-    return std::ranges::any_of(pod->containers,
-                               [&](const ObservedContainer& seen) {
-                                 return seen.id.value() == id && is_past_start(seen);
-                               }) ||
-           std::ranges::any_of(pod->sandboxes,
-                               [&](const ObservedSandbox& seen) { return seen.id.value() == id; });
-  });
-}
-
-bool PodWorker::TakeHint(const PodHint& hint, TimePoint now) {
-  was_hinted_ = true;
-  if (HasSeen(hint)) return true;
-  // While the pod starts, what is announced is mostly what we do; a look follows anyway.
-  const bool starts = state_.phase == Phase::kSyncing && !timeline_.over && !ops_.empty();
-  if (!ledger_.making() && !starts) return false;
-  const TimePoint until = After(now, hint.only_begun ? kHoldBegunMax : kHoldHintMax);
-  held_until_ = held_hint_ == 0 ? until : std::min(held_until_, until);
-  if (held_until_ <= now) return false;
-  if (held_) {
-    held_->Join(hint);
-  } else {
-    held_ = hint;
-  }
-  held_hint_ = host_.ports().epochs.Next();
-  host_.WakeAt(pod_id_.uid, held_until_);
-  return true;
-}
-
-// Every container that runs was looked at since: what the hint told of is known.
-bool PodWorker::HintIsSettled() const {
-  const LedgerView& view = ledger_.view();
-  const auto looked_at = [this](const ContainerEntry& entry) {
-    return entry.seen && entry.seen_at > held_hint_;
-  };
-  if (!std::ranges::any_of(view.containers, looked_at)) return false;
-  const ObservedPod* pod = Observe().pod;
-  if (pod == nullptr) return false;
-  const bool others = std::ranges::any_of(pod->containers, [&](const ObservedContainer& seen) {
-    if (seen.state == ContainerState::kExited) return false;
-    const auto entry = std::ranges::find(view.containers, seen.id, &ContainerEntry::id);
-    return entry == view.containers.end() || !looked_at(*entry);
-  });
-  return !others && std::ranges::all_of(view.containers, [&](const ContainerEntry& entry) {
-    return !entry.start.done() || looked_at(entry);
-  });
-}
-
-// A container that was looked at when the last call about it had ended, and that the list shows in
-// another state: it changed by itself, whatever the picture of the whole pod lacks of our calls.
-bool PodWorker::ChangedSinceLook(Epoch epoch, const ListedPod* listed) const {
-  return std::ranges::any_of(ledger_.view().containers, [&](const ContainerEntry& entry) {
-    const Epoch last_call = std::max({entry.create.ended, entry.start.ended, entry.stop.ended});
-    if (!entry.seen || entry.seen_at <= last_call || entry.seen_at >= epoch) return false;
-    if (entry.remove.state != CallState::kNone) return false;
-    if (listed == nullptr) return true;
-    const auto found = std::ranges::find(listed->containers, entry.id, &ListedContainer::id);
-    return found == listed->containers.end() || found->state != entry.seen->state;
-  });
-}
-
-bool PodWorker::ExpectsChange(Epoch epoch, const ListedPod* listed) const {
-  if (!ops_.empty()) return true;
-  if (ChangedSinceLook(epoch, listed)) return false;
-  const Observation observation = Observe();
-  const auto newer = [&observation](const Call& call) {
-    return call.state != CallState::kNone && call.ended >= observation.epoch;
-  };
-  const LedgerView& view = ledger_.view();
-  return std::ranges::any_of(view.sandboxes,
-                             [&newer](const SandboxEntry& e) {
-                               return newer(e.run) || newer(e.stop) || newer(e.remove);
-                             }) ||
-         std::ranges::any_of(view.containers, [&newer](const ContainerEntry& e) {
-           return newer(e.create) || newer(e.start) || newer(e.stop) || newer(e.remove);
-         });
-}
-
 void PodWorker::RefreshReadState(TimePoint now) {
   const PodReader& reader = host_.ports().reader;
   LedgerView& view = ledger_.view();
@@ -492,15 +390,7 @@ Status PodWorker::Rest(const Wait& wait, TimePoint now) {
   if (wait.what == WaitFor::kChange && state_.phase == Phase::kSyncing && ops_.empty()) {
     timeline_.over = true;
   }
-  if (held_hint_ != 0 && (ops_.empty() || held_until_ <= now)) {
-    PodReader& reader = host_.ports().reader;
-    if (Observe().epoch <= held_hint_ && !(held_ && HasSeen(*held_)) && !HintIsSettled() &&
-        !reader.Covers(pod_id_.uid, held_hint_)) {
-      reader.Mark(pod_id_.uid);
-    }
-    held_hint_ = 0;
-    held_.reset();
-  }
+  SettleHint(now);
   if (wait.until != kNever) host_.WakeAt(pod_id_.uid, std::max(wait.until, now));
   return Ok();
 }

@@ -154,10 +154,14 @@ class PodWorker {
   void SetProbe(const std::string& container, uint32_t attempt, std::optional<ProbeResult> startup,
                 std::optional<ProbeResult> liveness);
   void OnObserved(TimePoint now);
-  // A hint came. True: the worker knows what it tells, or sees to it that a read follows; false:
-  // read now.
-  bool TakeHint(const PodHint& hint, TimePoint now);
-  // One that it has taken, and that no look has covered yet.
+  // A hint came; `steps`: the worker is about to go on. True: it knows what the hint tells, or sees
+  // to it that a read follows; false: read now.
+  bool TakeHint(const PodHint& hint, bool steps, TimePoint now);
+  // As TakeHint, for what a list shows.
+  bool HoldList(const ListedPod* listed, bool steps, TimePoint now);
+  // What looks at single objects have shown, where a list says that there is no more of the pod.
+  std::optional<LookedPod> LookedLike(Epoch epoch, const ListedPod* listed) const;
+  // A hint that it has taken, and that no look has covered yet.
   bool holds_hint() const { return held_hint_ != 0; }
 
   void Step(TimePoint now);
@@ -229,8 +233,10 @@ class PodWorker {
   Status Perform(const Action& action, TimePoint now);
   Status Rest(const Wait& wait, TimePoint now);
   Status HasAnEnd(const Wait& wait) const;  // worker_reads.cc
-  bool HasSeen(const PodHint& hint) const;
-  bool HintIsSettled() const;
+  bool HasSeen(const PodHint& hint) const;  // worker_hints.cc, and what follows
+  bool HoldHint(const PodHint& hint, bool steps, TimePoint now);
+  void SettleHint(TimePoint now);
+  bool LookedSince(Epoch told) const;
   bool ChangedSinceLook(Epoch epoch, const ListedPod* listed) const;
   void RefreshReadState(TimePoint now);
   Status Enter(const EnterPhase& enter, TimePoint now);

@@ -171,7 +171,10 @@ void PodShard::Hint(const std::vector<PodHint>& hints) {
       store_.Hinted(pod, ports_.epochs.Next());
       StepSoon(pod);
     }
-    if (found != workers_.end() && found->second.worker->TakeHint(hint, now)) continue;
+    if (found != workers_.end() &&
+        found->second.worker->TakeHint(hint, found->second.in_line, now)) {
+      continue;
+    }
     reader_.Mark(pod);
   }
 }
@@ -181,10 +184,11 @@ uint64_t PodShard::Listed(Epoch epoch, RuntimeWas was, const std::vector<ListedP
   uint64_t missed = 0;
   for (const PodUid& pod : store_.Compare(epoch, pods)) {
     const auto found = workers_.find(pod);
-    const bool announced = reader_.IsMarked(pod) ||
-                           (found != workers_.end() &&
-                            found->second.worker->ExpectsChange(epoch, FindListed(pods, pod)));
-    if (!announced) ++missed;
+    const ListedPod* const listed = FindListed(pods, pod);
+    const bool expected =
+        found != workers_.end() && found->second.worker->ExpectsChange(epoch, listed);
+    if (!expected && !reader_.IsMarked(pod)) ++missed;
+    if (expected && TakeList(found->second, epoch, listed)) continue;
     reader_.Mark(pod);
   }
   std::erase_if(orphans_unread_,
@@ -195,6 +199,23 @@ uint64_t PodShard::Listed(Epoch epoch, RuntimeWas was, const std::vector<ListedP
                 [now = ports_.loop.Now()](const auto& entry) { return entry.second.until <= now; });
   ShowUnhealthy();
   return missed;
+}
+
+// Of a pod that differs from its picture by our own calls. True: nothing is to be read for it now.
+bool PodShard::TakeList(Slot& slot, Epoch epoch, const ListedPod* listed) {
+  PodWorker& worker = *slot.worker;
+  const PodUid pod = worker.pod().uid;
+  const TimePoint now = ports_.loop.Now();
+  if (auto looked = worker.LookedLike(epoch, listed)) {
+    const Applied applied = store_.Complete(pod, *std::move(looked), epoch);
+    if (applied == Applied::kStale) return false;
+    worker.OnObserved(now);
+    if (applied == Applied::kNew) user_.OnPodChanged(worker);
+    StepSoon(pod);
+    return true;
+  }
+  // One that is being started is looked at when it runs, as after an event.
+  return worker.HoldList(listed, slot.in_line, now);
 }
 
 void PodShard::Kill(const PodUid& pod, Ending ending, std::optional<int64_t> grace_seconds) {

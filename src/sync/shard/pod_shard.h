@@ -200,6 +200,7 @@ class PodShard final : public WorkerHost, private PodReaderUser {
   };
 
   // PodReaderUser
+  bool TakeList(Slot& slot, Epoch epoch, const ListedPod* listed);
   void OnRead(const PodUid& pod, Applied applied, Duration took) override;
   void OnReadFailed(const PodUid& pod, const Error& error) override;
   void ShowUnhealthy();

@@ -331,11 +331,16 @@ TEST_P(CoreCriSimTest, APodNeedsNoMoreThanSixCallsToStart) {
       RunUntil([&] { return agent_->core().pleg().mode() == sync::PlegMode::kEventsLead; }));
   std::vector<std::pair<std::string, std::string>> wishes;
   for (int i = 0; i < 50; ++i) wishes.emplace_back("p" + std::to_string(i), kServer);
+  host_->Run(R"({"do":"resetCounters"})");
   Wish(wishes);
   ASSERT_TRUE(RunUntil([&] {
     return std::ranges::all_of(wishes, [&](const auto& w) { return Running(w.first) == 1; }) &&
            agent_->pods().idle();
   })) << Waits();
+  const std::string counters = host_->Run(R"({"do":"counters"})");
+  uint64_t calls = 0;
+  ASSERT_EQ(std::sscanf(counters.c_str(), R"({"ok":true,"calls":%lu,)", &calls), 1) << counters;
+  EXPECT_LE(calls, wishes.size() * 6) << counters;
   uint32_t most = 0;
   for (const auto& [name, spec] : wishes) {
     most = std::max(most, agent_->pods().Find(PodUid("uid-" + name))->timeline().runtime_calls);
