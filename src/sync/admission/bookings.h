@@ -44,6 +44,8 @@ class Bookings {
   bool IsPortBecomingFree(const HostPort& port) const;
   // Or makes room.
   bool IsGoing(const PodUid& pod) const;
+  // Of critical pods: who makes room for each.
+  const std::map<PodUid, std::set<PodUid>>& rooms() const { return rooms_; }
   size_t ports() const { return ports_.size(); }
 
   // Without those that are going or make room, in the order in which they were booked.
@@ -72,7 +74,7 @@ class Bookings {
   int64_t pods_ = 0;
   // With its pod: a pod may name a port twice.
   std::multimap<PortKey, PodUid> ports_;
-  std::map<PodUid, std::set<PodUid>> rooms_;  // of critical ones: who makes room for them
+  std::map<PodUid, std::set<PodUid>> rooms_;
   uint64_t next_order_ = 0;
 };
 

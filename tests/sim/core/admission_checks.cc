@@ -72,13 +72,23 @@ void AdmissionChecks::OnPodChanged(const sync::PodWorker& worker) {
   if (worker.state().phase == sync::Phase::kSyncing) return;
   ends_since_.emplace(worker.pod().uid, core_.Now());
   if (worker.state().ending && worker.state().ending->status_reason == sync::kPreempting) {
-    NotePreemption(worker);
+    NotePreemption(worker.pod().uid);
+  }
+}
+
+// When it is decided, for it is waited for from then on. Its worker may not tell of it: one that
+// ends for another reason already goes on with that, and one that is held back has none.
+void AdmissionChecks::CheckTurn() {
+  if (core_.agent() == nullptr) return;
+  for (const auto& [critical, pods] : core_.agent()->core().admission().bookings().rooms()) {
+    for (const PodUid& uid : pods) {
+      if (!preempted_at_.contains(uid)) NotePreemption(uid);
+    }
   }
 }
 
 // Only who has what another needs makes room, and never a critical one.
-void AdmissionChecks::NotePreemption(const sync::PodWorker& worker) {
-  const PodUid& uid = worker.pod().uid;
+void AdmissionChecks::NotePreemption(const PodUid& uid) {
   preempted_at_.emplace(uid, core_.Now());
   core_.Touch(uid);
   const auto found = core_.pods().find(uid);
@@ -90,15 +100,13 @@ void AdmissionChecks::NotePreemption(const sync::PodWorker& worker) {
   }
 }
 
-// A critical pod goes ahead when who makes room for it has not gone in time. From when it is asked
-// to go it has a little longer, for that is heard later.
+// A critical pod goes ahead when who makes room for it has not gone in time.
 bool AdmissionChecks::WasWaitedFor(const SimPod& victim) const {
   const auto found = preempted_at_.find(victim.uid);
   if (found == preempted_at_.end()) return false;
   const Duration wait = std::max<Duration>(sync::AdmissionOptions{}.preemption_wait_min,
                                            Milliseconds(victim.grace_seconds * 1500));
-  constexpr Duration kOnItsWay = Seconds(2);
-  return core_.Now() >= found->second + wait - kOnItsWay;
+  return core_.Now() >= found->second + wait;
 }
 
 void AdmissionChecks::OnRequest(const fakes::SentRequest& request) {

@@ -15,6 +15,9 @@ class AdmissionChecks final : public CoreWatcher {
  public:
   explicit AdmissionChecks(CoreWorld& core) : core_(core) {}
 
+  // After each step of the world.
+  void CheckTurn();
+
   // CoreWatcher
   void OnRequest(const fakes::SentRequest& request) override;
   void OnPodChanged(const sync::PodWorker& worker) override;
@@ -26,7 +29,7 @@ class AdmissionChecks final : public CoreWatcher {
  private:
   bool Runs(const PodUid& pod);
   bool Lives(const PodUid& pod);
-  void NotePreemption(const sync::PodWorker& worker);
+  void NotePreemption(const PodUid& uid);
   bool WasWaitedFor(const SimPod& victim) const;
   void CheckDecision(const SimPod& pod, const std::string& what);
   void CheckStop(const SimPod& pod, const std::string& what);

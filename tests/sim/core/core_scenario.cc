@@ -76,7 +76,10 @@ class Scenario {
       const uint64_t turns = core_.world().turns();
       const TimePoint before = core_.Now();
       if (!core_.Step()) return;
-      if (core_.world().turns() != turns) checks_.CheckTurn();
+      if (core_.world().turns() != turns) {
+        checks_.CheckTurn();
+        admission_.CheckTurn();
+      }
       if (core_.Now() != before) moved_at_turn_ = turns;
       if (turns > moved_at_turn_ + kTurnsAtOnceMax) core_.Problem("time stands still");
     }

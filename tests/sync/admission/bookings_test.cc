@@ -75,6 +75,7 @@ TEST(Bookings, OfThoseThatMakeRoomCountsWhatTheOtherDoesNotNeed) {
   EXPECT_EQ(bookings.Leaving("pods"), 1);
   EXPECT_TRUE(bookings.IsPortBecomingFree({"0.0.0.0", "TCP", 80}));
   EXPECT_EQ(bookings.Staying().size(), 1U);
+  EXPECT_EQ(bookings.rooms().at(PodUid("critical")), (std::set{PodUid("a"), PodUid("b")}));
   EXPECT_TRUE(bookings.Unbook(PodUid("a")));
   EXPECT_EQ(bookings.Used("cpu"), 120) << "the rest is the critical one's own";
   bookings.MarkStaying(PodUid("b"));
@@ -84,6 +85,7 @@ TEST(Bookings, OfThoseThatMakeRoomCountsWhatTheOtherDoesNotNeed) {
   bookings.MarkGoing(PodUid("b"));
   EXPECT_EQ(bookings.Used("memory"), 9) << "dropped by its source";
   EXPECT_EQ(bookings.Leaving("pods"), 0);
+  EXPECT_TRUE(bookings.rooms().empty());
 }
 
 TEST(Bookings, SumsBeyondAllBoundsComeApartAgain) {
