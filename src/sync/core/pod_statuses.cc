@@ -8,6 +8,7 @@
 #include "kube/api/types.h"
 #include "sync/status/rejected_status.h"
 #include "sync/status/seen_pod.h"
+#include "sync/status/status_end.h"
 
 namespace denselet::sync {
 namespace {
@@ -76,6 +77,14 @@ std::string GoingOnFrom(const core::PodStatus& shown, const std::string& ours, F
   }
   *last->mutable_starttime() = shown.starttime();
   return kube::EncodeWire(*last);
+}
+
+// A pod that had ended before us, and nothing of it runs: all but the last word may be told.
+std::string AsItWasTold(const core::Pod& pod, Finished finished) {
+  if (finished == Finished::kNo) return kube::EncodeWire(pod.status());
+  core::PodStatus last = pod.status();
+  EndStatus(pod, last);
+  return kube::EncodeWire(last);
 }
 
 }  // namespace
@@ -314,7 +323,7 @@ Result<std::string> PodStatuses::Build(const PodWorker& worker, const Kept& kept
                             .finished = finished};
   const ObservedPod& seen = now_seen.pod;
   now_seen.probes = ProbesOf(worker, seen);
-  if (kept.taken_over && !Runs(seen)) return kube::EncodeWire(pod.status());
+  if (kept.taken_over && !Runs(seen)) return AsItWasTold(pod, finished);
   // Most of what happens to a pod does not show: then nothing is made, compared or encoded.
   if (has_before && place.made_of == now_seen) return kept.status;
   place.made_of.reset();

@@ -54,7 +54,7 @@ Result<core::PodStatus> BuildPodStatus(const StatusInput& input) {
   SetPhase(input, old, out);
   SetConditions(input, old, out);
   SetAddresses(input, old, out);
-  if (input.finished == Finished::kYes) EndStatus(input, out);
+  if (input.finished == Finished::kYes) EndStatus(input.pod, out);
   if (Status legal = CheckContainerTransitions(input, old, out); !legal) return legal.error();
 
   *out.mutable_starttime() = HasTime(old.starttime()) ? old.starttime() : InSeconds(input.now);

@@ -51,13 +51,13 @@ int BegunInitContainers(const core::PodStatus& status) {
 
 }  // namespace
 
-void EndStatus(const StatusInput& input, core::PodStatus& out) {
-  if (WasInitialized(input.pod, out)) {
+void EndStatus(const core::Pod& pod, core::PodStatus& out) {
+  if (WasInitialized(pod, out)) {
     for (core::ContainerStatus& status : *out.mutable_containerstatuses()) SetUnknownEnd(status);
   }
   const int begun = BegunInitContainers(out);
   for (int i = 0; i < begun; ++i) SetUnknownEnd(*out.mutable_initcontainerstatuses(i));
-  if (!IsStaticPod(input.pod) && !IsTerminalPhase(out.phase())) out.set_phase("Failed");
+  if (!IsStaticPod(pod) && !IsTerminalPhase(out.phase())) out.set_phase("Failed");
 }
 
 Status CheckContainerTransitions(const StatusInput& input, const core::PodStatus& old,

@@ -9,7 +9,7 @@ namespace denselet::sync {
 
 // Nothing is left of the pod on this node: containers whose end nobody saw have failed, and a pod
 // of the API server is in a terminal phase.
-void EndStatus(const StatusInput& input, kube::core::PodStatus& out);
+void EndStatus(const kube::core::Pod& pod, kube::core::PodStatus& out);
 
 // kBug: a container that ended for good is shown as not ended.
 Status CheckContainerTransitions(const StatusInput& input, const kube::core::PodStatus& old,

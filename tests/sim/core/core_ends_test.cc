@@ -149,6 +149,32 @@ TEST_F(CoreEndsTest, OneThatDoesNotGoInTimeIsTold) {
   EXPECT_TRUE(Runs(pod));
 }
 
+// As an agent before had told it, which died before all was over: whatever it had seen, nobody sees
+// any more.
+TEST_F(CoreEndsTest, WhatAPodThatHadEndedShowsIsToldToItsLastWord) {
+  kube::core::Pod pod = Pod(SimPodKind::kInit, "u1").Object();
+  pod.mutable_status()->set_phase("Failed");
+  pod.mutable_status()->set_reason("Evicted");
+  for (const char* name : {"app", "web"}) {
+    kube::core::ContainerStatus& status = *pod.mutable_status()->add_containerstatuses();
+    status.set_name(name);
+  }
+  auto& ended = *pod.mutable_status()->mutable_containerstatuses(0)->mutable_state();
+  ended.mutable_terminated()->set_exitcode(7);
+  auto& waits = *pod.mutable_status()->mutable_containerstatuses(1)->mutable_state();
+  waits.mutable_waiting()->set_reason("ContainerCreating");
+  const kube::PodRef told = *kube::PodAtRest::FromPod(pod);
+  Start();
+  agent_->OnSources([told](sync::PodSources& s) { s.OnPods(SourceKind::kApi, {told}); });
+  Run(Seconds(10));
+  kube::core::PodStatus last;
+  ASSERT_TRUE(last.ParseFromString(statuses_[PodUid("u1")]));
+  EXPECT_EQ(last.phase() + " " + last.reason(), "Failed Evicted");
+  ASSERT_EQ(last.containerstatuses_size(), 2);
+  EXPECT_EQ(last.containerstatuses(0).state().terminated().exitcode(), 7);
+  EXPECT_EQ(last.containerstatuses(1).state().terminated().reason(), "ContainerStatusUnknown");
+}
+
 TEST_F(CoreEndsTest, NothingStopsBeforeTheJournalHasIt) {
   Start();
   SimPod& pod = Pod(SimPodKind::kServer, "u1");
