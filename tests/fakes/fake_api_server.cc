@@ -15,6 +15,7 @@ namespace {
 constexpr Duration kTimeout = Minutes(1);
 constexpr Duration kReconnect = Milliseconds(500);
 constexpr uint32_t kTriesMax = 10;
+constexpr Duration kWakePause = Seconds(5);
 
 Error CancelledError() {
   return Error(ErrorCode::kCancelled, "nobody waits for the answer any more");
@@ -197,6 +198,11 @@ void FakeApiServer::Crash() {
   for (FakeListWatch* list_watch : list_watches_) list_watch->OnCrash();
 }
 
-void FakeApiServer::Start() { up_ = true; }
+void FakeApiServer::Start() {
+  up_ = true;
+  if (loop_.Now() < wake_not_before_) return;
+  wake_not_before_ = After(loop_.Now(), kWakePause);
+  for (FakeListWatch* list_watch : list_watches_) list_watch->OnServerBack();
+}
 
 }  // namespace denselet::fakes

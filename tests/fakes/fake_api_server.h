@@ -56,7 +56,8 @@ class FakeApiServer final : public sync::ApiServer {
   // Who asked is no more, without a word: what is under way arrives all the same, and is answered
   // to nobody.
   void Abandon();
-  // Down: requests wait until it is up or their time is over, watches break.
+  // Down: requests wait until it is up or their time is over, watches break. Who follows is back
+  // within seconds, as the client sees to it, unless it was woken so lately.
   void Crash();
   void Start();
   bool up() const { return up_; }
@@ -85,6 +86,7 @@ class FakeApiServer final : public sync::ApiServer {
   std::function<void(FakeApiFault, const ObjectRef&)> on_fault_;
   Counters counters_;
   bool up_ = true;
+  TimePoint wake_not_before_ = TimePoint::min();
   uint64_t subscription_ = 0;
   uint64_t next_call_ = 1;
   std::map<uint64_t, std::unique_ptr<Call>> calls_;

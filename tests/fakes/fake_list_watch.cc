@@ -13,6 +13,11 @@ namespace {
 
 constexpr Duration kPauseMin = Milliseconds(800);
 constexpr Duration kPauseMax = Seconds(30);
+// Of the client: its heartbeats notice within two seconds that the server is back, and who pauses
+// is woken within another.
+constexpr Duration kBackWithin = Seconds(3);
+// A watch that held for so long makes the next version that is too old the first again.
+constexpr Duration kRelistPeriod = Seconds(30);
 
 Error BrokenError() { return Error(ErrorCode::kUnknownOutcome, "the connection was lost"); }
 
@@ -45,7 +50,8 @@ FakeApiServer::FakeListWatch::~FakeListWatch() {
 void FakeApiServer::FakeListWatch::Wait(Duration pause, Stage stage) {
   stage_ = stage;
   server_.loop_.Disarm(timer_);
-  timer_ = server_.loop_.Arm(After(server_.loop_.Now(), pause), [this] { OnTimer(); });
+  resume_at_ = After(server_.loop_.Now(), pause);
+  timer_ = server_.loop_.Arm(resume_at_, [this] { OnTimer(); });
 }
 
 void FakeApiServer::FakeListWatch::OnTimer() {
@@ -61,8 +67,16 @@ void FakeApiServer::FakeListWatch::OnChange() {
 
 void FakeApiServer::FakeListWatch::OnCrash() {
   if (stage_ == Stage::kPaused) return;
+  NoteWatchTime();
   // Told in a turn of its own, as everything is.
   Wait(server_.Delay(), Stage::kPaused);
+}
+
+void FakeApiServer::FakeListWatch::OnServerBack() {
+  pause_ = {};
+  if (stage_ != Stage::kPaused || !troubled_) return;
+  const Duration soon = server_.random_.Jitter(kBackWithin / 4, 3.0);
+  if (After(server_.loop_.Now(), soon) < resume_at_) Wait(soon, Stage::kPaused);
 }
 
 void FakeApiServer::FakeListWatch::List() {
@@ -71,8 +85,12 @@ void FakeApiServer::FakeListWatch::List() {
   query.resource_version = list_from_;
   const ModelList list = server_.model_.List(query);
   if (list.refusal) {
-    if (list.refusal->http_status == 504 || list.refusal->http_status == 410) list_from_.clear();
-    return Trouble(ErrorOf(*list.refusal));
+    const Error refusal = ErrorOf(*list.refusal);
+    if (list.refusal->http_status != 504 && list.refusal->http_status != 410) {
+      return Trouble(refusal);
+    }
+    list_from_.clear();
+    return Expired(refusal);
   }
   if (!TellGoingOn() || !TellList(list)) return;
   StartWatch();
@@ -115,6 +133,7 @@ void FakeApiServer::FakeListWatch::StartWatch() {
   const ModelAnswer answer = server_.model_.Watch(query, watch_);
   if (!answer.ok()) return Trouble(ErrorOf(answer));
   if (!TellGoingOn()) return;
+  watching_since_ = server_.loop_.Now();
   Wait(server_.Delay(), Stage::kPumping);
 }
 
@@ -123,15 +142,17 @@ void FakeApiServer::FakeListWatch::Pump() {
   while (true) {
     const std::vector<ModelEvent> events = server_.model_.Take(watch_, 1);
     if (watch_.over) {
+      NoteWatchTime();
       list_due_ = true;
       list_from_.clear();
-      return Trouble(Error(ErrorCode::kConflict, "the API server said 410: too old"));
+      return Expired(Error(ErrorCode::kConflict, "the API server said 410: too old"));
     }
     if (events.empty()) break;
     if (server_.Chance(server_.faults_.broken_watch)) {
       if (const auto meta = kube::ReadMeta(events[0].wire)) {
         server_.Told(FakeApiFault::kBrokenWatch, query_.resource, meta->Ref());
       }
+      NoteWatchTime();
       list_due_ = server_.Chance(server_.faults_.repeated_list);
       return Trouble(BrokenError());
     }
@@ -166,9 +187,24 @@ bool FakeApiServer::FakeListWatch::TellGoingOn() {
   return *self != nullptr;
 }
 
-void FakeApiServer::FakeListWatch::Trouble(const Error& reason) {
+void FakeApiServer::FakeListWatch::NoteWatchTime() {
+  if (server_.loop_.Now() - watching_since_ >= kRelistPeriod) expirations_ = 0;
+}
+
+Duration FakeApiServer::FakeListWatch::NextPause() {
   pause_ = std::min(2 * std::max(pause_, kPauseMin / 2), kPauseMax);
-  Wait(server_.random_.Jitter(pause_, 1.0), Stage::kPaused);
+  return server_.random_.Jitter(pause_, 1.0);
+}
+
+// A list follows at once, the next time after a pause; only the third in a row is trouble.
+void FakeApiServer::FakeListWatch::Expired(const Error& reason) {
+  ++expirations_;
+  if (expirations_ > 2) return Trouble(reason);
+  Wait(expirations_ == 1 ? server_.Delay() : NextPause(), Stage::kPaused);
+}
+
+void FakeApiServer::FakeListWatch::Trouble(const Error& reason) {
+  Wait(NextPause(), Stage::kPaused);
   troubled_ = true;
   user_.OnTrouble(reason);
 }

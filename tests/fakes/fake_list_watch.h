@@ -20,6 +20,8 @@ class FakeApiServer::FakeListWatch final : public sync::ListWatch {
   void OnChange();
   // The server is gone.
   void OnCrash();
+  // It can be reached again.
+  void OnServerBack();
 
  private:
   enum class Stage : uint8_t { kPaused, kWatching, kPumping };
@@ -33,7 +35,11 @@ class FakeApiServer::FakeListWatch final : public sync::ListWatch {
   bool Tell(const std::string& wire);
   bool TellEvent(const ModelEvent& event);
   void Pump();
+  // The watch is over, whatever ended it.
+  void NoteWatchTime();
+  Duration NextPause();
   void Trouble(const Error& reason);
+  void Expired(const Error& reason);
   bool TellGoingOn();
 
   FakeApiServer& server_;
@@ -47,6 +53,9 @@ class FakeApiServer::FakeListWatch final : public sync::ListWatch {
   std::string list_from_ = "0";
   std::string version_;
   Duration pause_{};
+  TimePoint resume_at_;
+  TimePoint watching_since_;
+  uint32_t expirations_ = 0;  // of versions, in a row
   bool troubled_ = false;
   reactor::TimerId timer_;
 };

@@ -64,6 +64,39 @@ TEST_F(FakeApiServerSim, AServerThatIsDownIsWaitedFor) {
   EXPECT_EQ(server_.calls(), 0u);
 }
 
+// As the client's own do.
+TEST_F(FakeApiServerSim, AFollowerDoesNotSleepOnBesideAServerThatIsBack) {
+  FollowedObjects user;
+  const auto watch = server_.Follow({.resource = kube::kConfigMaps}, user);
+  RunFor(Seconds(5));
+  for (const Duration down : {Seconds(3), Seconds(40), Seconds(300)}) {
+    server_.Crash();
+    RunFor(down);
+    EXPECT_TRUE(user.in_trouble);
+    model_.Serve(CreateRequest(kube::kConfigMaps, MakeConfigMap(std::to_string(down.count()))), {});
+    server_.Start();
+    RunFor(Seconds(4));
+    EXPECT_FALSE(user.in_trouble);
+    EXPECT_EQ(user.Versions(), model_.Versions({.resource = kube::kConfigMaps}));
+    RunFor(Minutes(1));
+  }
+}
+
+TEST_F(FakeApiServerSim, AVersionThatIsTooOldIsListedAnewAtOnceAndNoTrouble) {
+  FollowedObjects user;
+  const auto watch = server_.Follow({.resource = kube::kConfigMaps}, user);
+  RunFor(Minutes(1));
+  server_.Crash();
+  RunFor(Minutes(5));
+  const size_t troubles = user.troubles.size();
+  model_.Serve(create_, {});
+  model_.Compact(model_.version());
+  server_.Start();
+  RunFor(Seconds(4));
+  EXPECT_EQ(user.Versions(), model_.Versions({.resource = kube::kConfigMaps}));
+  EXPECT_EQ(user.troubles.size(), troubles);
+}
+
 // Followers while watches break, lists repeat, the server crashes and forgets old versions.
 void Follow(uint64_t seed) {
   sim::World world({.seed = seed, .shards = 1});
