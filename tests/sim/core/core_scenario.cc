@@ -1,5 +1,6 @@
 #include "tests/sim/core/core_scenario.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "tests/sim/core/admission_checks.h"
@@ -18,6 +19,8 @@ constexpr Duration kLength = Minutes(10);
 // Many times what a burst takes: who is still at work then will not come to an end.
 constexpr uint64_t kTurnsAtOnceMax = 20'000;
 constexpr Duration kConvergesWithin = Minutes(15);
+// What was done last is told to the API server by then.
+constexpr Duration kToldWithin = Minutes(1);
 
 class Scenario {
  public:
@@ -38,7 +41,7 @@ class Scenario {
     RunUntil(began + kTroubled);
     disturbances_.MakePeace();
     Converge(core_.Now() + kConvergesWithin);
-    RunUntil(began + kLength);
+    RunUntil(std::max(began + kLength, After(core_.Now(), kToldWithin)));
     checks_.CheckTurn();
     if (clean()) {
       if (const std::string missing = NotConverged(); !missing.empty()) {
