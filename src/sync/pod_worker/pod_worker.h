@@ -159,7 +159,8 @@ class PodWorker {
   bool TakeHint(const PodHint& hint, bool steps, TimePoint now);
   // As TakeHint, for what a list shows.
   bool HoldList(const ListedPod* listed, bool steps, TimePoint now);
-  // What looks at single objects have shown, where a list says that there is no more of the pod.
+  // What looks at single objects have shown, where a list says that there is no more of the pod. As
+  // of 0: they are newer than the list.
   std::optional<LookedPod> LookedLike(Epoch epoch, const ListedPod* listed) const;
   // A hint that it has taken, and that no look has covered yet.
   bool holds_hint() const { return held_hint_ != 0; }

@@ -137,17 +137,20 @@ bool PodWorker::ChangedSinceLook(Epoch epoch, const ListedPod* listed) const {
 }
 
 // A list that shows just what our looks at single objects have shown says that this is all there
-// is: the same that a look at the whole pod would, without asking for it.
+// is: the same that a look at the whole pod would, without asking for it. Looks that are newer than
+// the list have nothing to learn from it.
 std::optional<LookedPod> PodWorker::LookedLike(Epoch epoch, const ListedPod* listed) const {
   const Observation observation = Observe();
   if (observation.pod == nullptr || listed == nullptr) return std::nullopt;
+  bool is_old = false;
   LookedPod whole{.looked = kNoEpoch, .pod = {.pod = listed->pod}};
   const auto take = [&](const auto& shown, const auto& entries, const auto& read, auto& into) {
     const auto entry = std::ranges::find_if(entries, [&](const auto& each) {
       return each.id == shown.id && each.seen && each.seen_at > observation.epoch;
     });
     if (entry != entries.end()) {
-      if (entry->seen_at >= epoch || entry->seen->state != shown.state) return false;
+      is_old = is_old || entry->seen_at >= epoch;
+      if (entry->seen_at < epoch && entry->seen->state != shown.state) return false;
       whole.looked = std::min(whole.looked, entry->seen_at);
       into.push_back(*entry->seen);
       return true;
@@ -167,7 +170,7 @@ std::optional<LookedPod> PodWorker::LookedLike(Epoch epoch, const ListedPod* lis
     if (!take(shown, view.containers, read.containers, whole.pod.containers)) return std::nullopt;
   }
   if (whole.looked == kNoEpoch) return std::nullopt;
-  return whole;
+  return is_old ? LookedPod() : whole;
 }
 
 bool PodWorker::ExpectsChange(Epoch epoch, const ListedPod* listed) const {

@@ -207,6 +207,7 @@ bool PodShard::TakeList(Slot& slot, Epoch epoch, const ListedPod* listed) {
   const PodUid pod = worker.pod().uid;
   const TimePoint now = ports_.loop.Now();
   if (auto looked = worker.LookedLike(epoch, listed)) {
+    if (looked->looked == 0) return true;
     const Applied applied = store_.Complete(pod, *std::move(looked), epoch);
     if (applied == Applied::kStale) return false;
     worker.OnObserved(now);

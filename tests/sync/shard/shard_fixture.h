@@ -1,5 +1,5 @@
-// One shard of pods over a model of the runtime. Nothing of a start is ever answered, so that pods
-// that start stay so; what ends a pod is.
+// One shard of pods over a model of the runtime. Unless a test says otherwise, nothing of a start
+// is ever answered, so that pods that start stay so; what ends a pod is.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,14 +17,19 @@
 
 namespace denselet::sync {
 
+inline constexpr const char* kImage = "sha256:1";  // of all containers
+
 class HalfLeaves final : public PodResources, public PodImages, public PodHooks, public PodSpecs {
  public:
   explicit HalfLeaves(reactor::Loop& loop) : loop_(loop) {}
 
   void Prepare(const Context&, const kube::PodRef&, reactor::Done<PreparedPod> done) override {
+    if (let_start) return loop_.Post([done = std::move(done)]() mutable { done(PreparedPod{}); });
     preparing.push_back(std::move(done));
   }
-  void Mount(const Context&, const kube::PodRef&, reactor::Done<MountedVolumes>) override {}
+  void Mount(const Context&, const kube::PodRef&, reactor::Done<MountedVolumes> done) override {
+    if (let_start) loop_.Post([done = std::move(done)]() mutable { done(MountedVolumes{}); });
+  }
   void Release(const Context&, const PodIdentity&, reactor::Done<Unit> done) override {
     Answer(std::move(done));
   }
@@ -35,19 +40,31 @@ class HalfLeaves final : public PodResources, public PodImages, public PodHooks,
   void RemoveLogs(const Context&, const PodIdentity&, reactor::Done<Unit> done) override {
     Answer(std::move(done));
   }
-  void Ensure(const Context&, ImageWish, UniqueFunction<void(ImageOutcome)>) override {}
+  void Ensure(const Context&, ImageWish, UniqueFunction<void(ImageOutcome)> done) override {
+    if (!let_start) return;
+    loop_.Post([done = std::move(done)]() mutable { done({.image_ref = kImage}); });
+  }
   void Forget(const PodUid&) override {}
   void Run(const Context&, HookKind, const kube::PodRef&, const std::string&, const ContainerId&,
            const std::vector<std::string>&, reactor::Done<HookOutcome>) override {}
-  Result<SandboxSpec> Sandbox(const kube::PodRef&, uint32_t) override { return SandboxSpec{}; }
-  void Container(const Context&, const kube::PodRef&, const ContainerWish&,
-                 reactor::Done<ContainerSpec>) override {}
+  Result<SandboxSpec> Sandbox(const kube::PodRef& pod, uint32_t attempt) override {
+    return SandboxSpec{.pod = IdentityOf(pod), .attempt = attempt};
+  }
+  void Container(const Context&, const kube::PodRef& pod, const ContainerWish& wish,
+                 reactor::Done<ContainerSpec> done) override {
+    if (!let_start) return;
+    loop_.Post([this, uid = IdentityOf(pod).uid, wish, done = std::move(done)]() mutable {
+      done(ContainerSpec{
+          .pod = uid, .name = wish.name, .attempt = wish.attempt, .image = wish.image_ref});
+    });
+  }
   PullPolicy Policy(const kube::PodRef&, const std::string&) override {
     return PullPolicy::kIfNotPresent;
   }
   void FetchPullSecrets(const Context&, const std::string&, const std::vector<std::string>&,
                         UniqueFunction<void(PullSecrets)>) override {}
 
+  bool let_start = false;
   std::vector<reactor::Done<PreparedPod>> preparing;
 
  private:
