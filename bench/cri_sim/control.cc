@@ -330,7 +330,7 @@ Control::Control(reactor::Loop& loop, Simulator& simulator, HostControl& host)
 Control::~Control() = default;
 
 Status Control::Listen(const std::string& path) {
-  if (Status free = CheckNobodyServes(path); !free) return free;
+  if (Status free = CheckIsFree(path); !free) return free;
   unlink(path.c_str());
   const Result<net::Address> address = net::Address::Unix(path);
   if (!address) return address.error();

@@ -151,6 +151,8 @@ std::map<std::string, Setter> Setters(Flags& flags) {
        [&](const std::string& value) -> Status {
          const auto parts = SplitAt(value, '=');
          if (!parts) return parts.error();
+         const Result<uint64_t> count = ParseCount(parts->second);
+         if (!count) return count.error();
          return SetMethod(settings, parts->first, "hang", "{\"count\":" + parts->second + "}");
        }},
       {"error",
@@ -159,6 +161,10 @@ std::map<std::string, Setter> Setters(Flags& flags) {
          if (!parts) return parts.error();
          const auto what = SplitAt(parts->second, ':');
          if (!what) return what.error();
+         if (what->second.empty() ||
+             what->second.find_first_not_of("0123456789.") != std::string::npos) {
+           return Error(ErrorCode::kInvalid, "not a probability: " + what->second);
+         }
          return SetMethod(
              settings, parts->first, "error",
              "{\"code\":" + JsonQuote(what->first) + ",\"probability\":" + what->second + "}");

@@ -166,7 +166,7 @@ GrpcServer::GrpcServer(Inbox& inbox, GrpcServerOptions options, void* owner, OnC
 GrpcServer::~GrpcServer() { Stop(); }
 
 Status GrpcServer::Start() {
-  if (Status free = CheckNobodyServes(options_.socket); !free) return free;
+  if (Status free = CheckIsFree(options_.socket); !free) return free;
   service_ = std::make_unique<Service>(*this);
   grpc::ServerBuilder builder;
   builder.AddListeningPort("unix:" + options_.socket, grpc::InsecureServerCredentials());

@@ -67,7 +67,10 @@ Status Host::Begin() {
     control_ = std::make_unique<Control>(loop, *simulator_, static_cast<HostControl&>(*this));
     later_ = std::make_unique<Later>(loop);
     for (const uint16_t port : options_.ports) responder_->OpenPort(port);
-    if (!options_.control_socket.empty()) listening = control_->Listen(options_.control_socket);
+    if (!options_.control_socket.empty()) {
+      listening = control_->Listen(options_.control_socket);
+      has_control_socket_ = static_cast<bool>(listening);
+    }
     for (const TimedCommand& timed : options_.commands) {
       later_->Run(timed.at, [this, command = timed.command] {
         control_->Run(command, [command](const std::string& answer) {
@@ -106,7 +109,7 @@ Host::~Host() {
     responder_.reset();
   });
   shards_->Stop();
-  if (!options_.control_socket.empty()) unlink(options_.control_socket.c_str());
+  if (has_control_socket_) unlink(options_.control_socket.c_str());
 }
 
 void Host::RunKeeper() {

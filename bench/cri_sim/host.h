@@ -70,6 +70,7 @@ class Host final : private HostControl {
   class DeclaredPorts;
   std::unique_ptr<DeclaredPorts> declared_;
   std::unique_ptr<Simulator> simulator_;
+  bool has_control_socket_ = false;  // it is ours to take away
   std::unique_ptr<Control> control_;
   std::unique_ptr<Later> later_;
   bool crashing_ = false;

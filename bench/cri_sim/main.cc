@@ -42,8 +42,13 @@ int main(int argc, char** argv) {
     return 1;
   }
   if (flags->populate_pods > 0) {
-    (*host)->Run("{\"do\":\"populate\",\"pods\":" + std::to_string(flags->populate_pods) +
-                 ",\"containers\":" + std::to_string(flags->populate_containers) + "}");
+    const std::string answer =
+        (*host)->Run("{\"do\":\"populate\",\"pods\":" + std::to_string(flags->populate_pods) +
+                     ",\"containers\":" + std::to_string(flags->populate_containers) + "}");
+    if (!answer.starts_with("{\"ok\":true")) {
+      std::fprintf(stderr, "cri_sim: --populate: %s\n", answer.c_str());
+      return 2;
+    }
   }
   std::printf("serving on %s\n", flags->host.socket.c_str());
   std::fflush(stdout);

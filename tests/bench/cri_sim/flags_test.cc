@@ -10,6 +10,7 @@ namespace denselet::cri_sim {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 std::string FaultOf(const std::vector<std::string>& arguments) {
   const Result<Flags> flags = ParseFlags(arguments);
@@ -27,6 +28,10 @@ TEST(CriSimFlags, MistakesAreCalledByTheirNames) {
               HasSubstr("could not read /none"));
   EXPECT_THAT(FaultOf({"--socket", "/s", "--scenario", "/dev/null"}),
               HasSubstr("/dev/null is empty"));
+  EXPECT_THAT(FaultOf({"--socket", "/s", "--hang", "Version=x"}), HasSubstr("x"));
+  EXPECT_THAT(FaultOf({"--socket", "/s", "--hang", "Version=x"}), Not(HasSubstr("JSON")));
+  EXPECT_EQ(FaultOf({"--socket", "/s", "--error", "Version=UNAVAILABLE:often"}),
+            "--error: not a probability: often");
 }
 
 // Nothing could be sent, not even an empty answer's few bytes, and gRPC takes 0 for no word at all.

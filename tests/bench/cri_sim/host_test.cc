@@ -222,5 +222,30 @@ TEST_F(HostTest, ASecondOneDoesNotTakeTheSocketOfTheFirst) {
   EXPECT_TRUE(Call(&Stub::Version, request, response).ok());
 }
 
+TEST_F(HostTest, ASecondOneDoesNotTakeAwayTheControlSocketOfTheFirst) {
+  Start();
+  HostOptions options;
+  options.socket = folder_ + "/other";
+  options.control_socket = folder_ + "/c";
+  options.identity.image_folder = folder_;
+  const auto second = Host::Start(std::move(options));
+  ASSERT_FALSE(second);
+  EXPECT_THAT(second.error().message(), HasSubstr("somebody serves on"));
+  EXPECT_THAT(*Ask(folder_ + "/c", R"({"do":"state"})"), HasSubstr(R"("ok":true)"));
+}
+
+TEST_F(HostTest, ItSaysWhyThereCanBeNoSocket) {
+  const auto why = [this](const std::string& socket) {
+    HostOptions options;
+    options.socket = socket;
+    options.identity.image_folder = folder_;
+    const auto started = Host::Start(std::move(options));
+    return started ? "" : started.error().message();
+  };
+  EXPECT_THAT(why(folder_ + "/none/s"), HasSubstr("No such file or directory"));
+  EXPECT_THAT(why(folder_), HasSubstr("something else than a socket"));
+  EXPECT_THAT(why("unix:///run/s"), HasSubstr("not a URL"));
+}
+
 }  // namespace
 }  // namespace denselet::cri_sim
