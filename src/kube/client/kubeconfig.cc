@@ -272,6 +272,11 @@ void ReadDocument(Reader& reader, yyjson_val* root, ClusterAccess& access) {
   if (kind != "Config" && !kind.empty()) {
     reader.AddFault("kind", yyjson_obj_get(root, "kind"), "found \"" + kind + "\", wanted Config");
   }
+  const std::string version = reader.Text(root, "", "apiVersion");
+  if (version != "v1" && !version.empty()) {
+    reader.AddFault("apiVersion", yyjson_obj_get(root, "apiVersion"),
+                    "found " + Quoted(version, kQuotedBytesMax) + ", wanted v1");
+  }
   const std::string current = reader.Text(root, "", "current-context");
   if (current.empty()) return reader.AddFault("current-context", nullptr, "there is none");
   yyjson_val* const context = reader.Named(root, "contexts", current, "context");

@@ -59,8 +59,10 @@ void HttpListWatch::Pause(Duration pause) {
 }
 
 void HttpListWatch::OnServerBack() {
-  // Also of who waits for its answer: should that time run out, the next pause is a short one.
+  // Also of who waits for its answer: should that time run out, the next pause is a short one. And
+  // that it has forgotten the version is of its restart, not of lists that do not help.
   backoff_ = {};
+  expirations_ = 0;
   if (stage_ != Stage::kPaused || !troubled_) return;
   const TimePoint soon = After(loop_.Now(), random_.Jitter(options_.wake_spread / 4, 3.0));
   if (soon >= resume_at_) return;

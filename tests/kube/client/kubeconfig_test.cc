@@ -52,6 +52,12 @@ TEST(Kubeconfig, WhatKubeadmWritesIsRead) {
   EXPECT_FALSE(access->exec);
 }
 
+TEST(Kubeconfig, AnotherVersionIsRefused) {
+  EXPECT_EQ(FaultOf("apiVersion: v1\n" + With("{server: 'https://a'}", "{}")), "");
+  EXPECT_THAT(FaultOf("apiVersion: v2\n" + With("{server: 'https://a'}", "{}")),
+              HasSubstr("apiVersion: found \"v2\", wanted v1"));
+}
+
 TEST(Kubeconfig, AProxyThatCannotBeUsedIsRefused) {
   const auto good = ReadKubeconfig(With("{server: 'https://a', proxy-url: 'http://p:3128'}", "{}"),
                                    "/etc/k/config");
