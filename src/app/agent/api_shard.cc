@@ -108,7 +108,7 @@ void ApiShard::Prepare(reactor::Done<node::MachineFacts> done) {
         });
   };
   leaves_->files().MakeDirectories(
-      context(), options_.OwnFolder(), kFolderMode,
+      context(), options_.OwnFolder(), kFolderMode, reactor::Durability::kSynced,
       [alive = cancel_.token(), ends, share, done = std::move(done)](const Status& made) mutable {
         if (!made) return done(made.error().With("make the agent's folder"));
         if (alive.cancelled()) return done(ends);
@@ -149,8 +149,11 @@ void ApiShard::Begin(const node::MachineFacts& machine, PodSide& side) {
   runtime_->AskOfPleg([this, &pods] { return pods.pleg().WhyUnhealthy(basics_.loop().Now()); });
   // Until it has told how it is nothing is started on it.
   pods.SetRuntimeTrouble({.runtime = "container runtime status check may not have completed yet"});
-  runtime_->WhenTroubled(
-      [&pods](const sync::RuntimeTrouble& trouble) { pods.SetRuntimeTrouble(trouble); });
+  runtime_->WhenTroubled([this, &pods](const sync::RuntimeTrouble& trouble) {
+    pods.SetRuntimeTrouble(trouble);
+    // Whether the node is ready hangs on it: the cluster is told now, not with the next report.
+    if (node_ != nullptr && node_->node() != nullptr) node_->node()->ReportNow();
+  });
   runtime_->WhenAnswersAgain([&pods] { pods.pleg().OnRuntimeBack(); });
   // Images are pulled on this shard, by the core's home.
   cri_.images().WhenChanged([this] { runtime_->OnImagesChanged(); });

@@ -45,11 +45,12 @@ soon 10 "its version" has_runtime
 [[ $(kubectl get node $node -o wide --no-headers) == *containerd://* ]] || fail "kubectl get nodes -o wide does not show it"
 
 set_runtime '{"networkReady":false}'
-soon 20 "a network that is not ready" says "container runtime network not ready"
+# Each is told when it is found, at most five seconds later, and not with the next report.
+soon 8 "a network that is not ready" says "container runtime network not ready"
 set_runtime '{"networkReady":true,"runtimeReady":false}'
-soon 20 "a runtime that is not ready" says "container runtime not ready: RuntimeReady=false"
+soon 8 "a runtime that is not ready" says "container runtime not ready: RuntimeReady=false"
 set_runtime '{"runtimeReady":true}'
-soon 20 "both ready again" runtime_is_fine
+soon 8 "both ready again" runtime_is_fine
 
 # A restart is over before anybody is told; a runtime that stays away is missed.
 stop_runtime
