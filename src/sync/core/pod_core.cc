@@ -475,6 +475,7 @@ AdmissionDesk& PodCore::admission_for_tests() { return *home_->admission; }
 AdmissionGate& PodCore::gate_for_tests() { return *home_->gate; }
 const Journal& PodCore::journal() const { return *home_->journal; }
 const Housekeeper& PodCore::housekeeper() const { return *home_->housekeeper; }
+const ImagePuller& PodCore::puller() const { return *home_->puller; }
 
 void PodCore::CloseShard(uint32_t shard) { parts_[shard].reset(); }
 void PodCore::CloseHome() {

@@ -130,6 +130,7 @@ class PodCore final : private PlegShards,
   AdmissionGate& gate_for_tests();
   const Journal& journal() const;
   const Housekeeper& housekeeper() const;
+  const ImagePuller& puller() const;
   // The newest of all shards.
   Epoch last_epoch() const { return epochs_.last(); }
   // On its shard; null: not open.

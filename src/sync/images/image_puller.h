@@ -59,6 +59,7 @@ class ImagePuller final : public PodImages {
   size_t wishes() const { return wishes_.size(); }
   size_t pulling() const { return pulling_; }
   size_t waiting() const { return line_.size(); }
+  const ImagePullerOptions& options() const { return options_; }
 
  private:
   struct Wish {

@@ -14,6 +14,8 @@ using sync::Phase;
 
 // Longer than any read or list is waited for.
 constexpr Duration kAnswersComeWithin = Minutes(3);
+// No kind of pod has more.
+constexpr size_t kContainersMax = 8;
 
 bool Starts(RuntimeRequest request) {
   return request == RuntimeRequest::kRunSandbox || request == RuntimeRequest::kCreateContainer ||
@@ -207,6 +209,19 @@ void Checks::CheckQueues(CoreAgent& agent) {
   if (agent.core().admission_for_tests().size() > pods) core_.Problem("the desk has too many");
   for (uint32_t i = 0; i < agent.shards(); ++i) {
     if (agent.core().statuses(i)->waiting() > pods) core_.Problem("too many statuses wait");
+  }
+  const sync::ImagePuller& puller = agent.core().puller();
+  if (puller.pulling() > puller.options().parallel_max + puller.options().slow_max)
+    core_.Problem("too many pulls");
+  if (puller.wishes() > pods * kContainersMax) core_.Problem("too many wishes for images");
+  if (puller.waiting() > puller.wishes()) core_.Problem("pulls that nobody wishes wait");
+  if (const managers::StatusManager* const manager = agent.reports().statuses()) {
+    const managers::StatusManager::Counts counts = manager->counts();
+    if (counts.pods > pods) core_.Problem("statuses of too many pods are kept");
+    if (counts.in_line > counts.pods) core_.Problem("statuses wait twice in line");
+    if (counts.requests > managers::StatusManagerOptions().requests_max) {
+      core_.Problem("too many requests for statuses");
+    }
   }
 }
 
