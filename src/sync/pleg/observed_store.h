@@ -1,9 +1,9 @@
 // What the runtime has of the pods of one shard, as far as reads have shown it, and as of when.
 //
-// Written by its shard alone (invariant 1), and only with the answer of a read of that very pod; a
-// list merely says where the picture does not fit any more. An answer counts when it was asked for
-// after the one that is here (2, 4); what was forgotten leaves the epoch of that behind, so that a
-// late answer does not bring it back (8).
+// Written by its shard alone (invariant 1), and only with answers of reads: of that very pod, or of
+// single objects of it that a list shows to be all. A list alone merely says where the picture does
+// not fit any more. An answer counts when it was asked for after the one that is here (2, 4); what
+// was forgotten leaves the epoch of that behind, so that a late answer does not bring it back (8).
 #pragma once
 
 #include <cstddef>
