@@ -43,6 +43,12 @@ Status Check(int result, std::string_view doing, std::string_view path) {
 // A directory's. EINVAL: a file system without directories to sync, such as procfs or some of FUSE.
 bool SyncNames(int directory) { return ::fsync(directory) == 0 || errno == EINVAL; }
 
+// Of a directory that was opened as a place only.
+bool SyncNamesIn(int place) {
+  const UniqueFd directory(::openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return directory && SyncNames(directory.get());
+}
+
 // Up to the end or to bytes_max, however little the file says of its size: files of procfs and
 // cgroupfs say 0. `offset` is where to begin; below zero: a stream, read from where it stands.
 Result<std::string> ReadUpTo(int fd, off_t offset, size_t bytes_max, const std::string& path) {
@@ -339,7 +345,7 @@ Status Rename(const std::string& from, const std::string& to) {
   return Error::FromErrno(errno, Quoted(Quoted("rename", from) + " to", to));
 }
 
-Status MakeDirectories(const std::string& path, uint32_t mode) {
+Status MakeDirectories(const std::string& path, uint32_t mode, Durability durability) {
   constexpr int kFlags = O_DIRECTORY | O_CLOEXEC;
   if (path.empty()) return Error::FromErrno(ENOENT, Quoted("make directory", path));
   UniqueFd at(::open(path.starts_with('/') ? "/" : ".", O_PATH | kFlags));
@@ -359,6 +365,10 @@ Status MakeDirectories(const std::string& path, uint32_t mode) {
     if (!next) return Failed("make directory", path);
     if (made && ::fchmod(next.get(), PermissionBits(mode)) != 0) {
       return Failed("make directory", path, "set mode");
+    }
+    // Also where it was there: whoever made it may have died before this.
+    if (durability == Durability::kSynced && !SyncNamesIn(at.get())) {
+      return Failed("make directory", path, "sync its name");
     }
     at = std::move(next);
   }

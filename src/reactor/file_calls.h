@@ -31,7 +31,8 @@ Status Sync(int fd, const std::string& path);
 
 Status SyncDirectory(const std::string& path);
 Status Rename(const std::string& from, const std::string& to);
-Status MakeDirectories(const std::string& path, uint32_t mode);
+Status MakeDirectories(const std::string& path, uint32_t mode,
+                       Durability durability = Durability::kCached);
 Status Unlink(const std::string& path);
 Status Symlink(const std::string& target, const std::string& path);
 Result<std::string> ReadLink(const std::string& path);

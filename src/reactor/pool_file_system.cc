@@ -189,10 +189,11 @@ void PoolFileSystem::Rename(Context context, std::string from, std::string to, D
 }
 
 void PoolFileSystem::MakeDirectories(Context context, std::string path, uint32_t mode,
-                                     Done<Unit> done) {
+                                     Durability durability, Done<Unit> done) {
   Run<Unit>(
       context, {"make directory", path},
-      [path, mode] { return file_calls::MakeDirectories(path, mode); }, std::move(done));
+      [path, mode, durability] { return file_calls::MakeDirectories(path, mode, durability); },
+      std::move(done));
 }
 
 void PoolFileSystem::Unlink(Context context, std::string path, Done<Unit> done) {

@@ -49,7 +49,7 @@ class PoolFileSystem final : public FileSystem {
   void Close(FileId) override;
 
   void Rename(Context, std::string from, std::string to, Done<Unit>) override;
-  void MakeDirectories(Context, std::string path, uint32_t mode, Done<Unit>) override;
+  void MakeDirectories(Context, std::string path, uint32_t mode, Durability, Done<Unit>) override;
   void Unlink(Context, std::string path, Done<Unit>) override;
   void Symlink(Context, std::string target, std::string path, Done<Unit>) override;
   void ReadLink(Context, std::string path, Done<std::string>) override;

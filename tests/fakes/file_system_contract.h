@@ -98,8 +98,9 @@ class FileSystemContract : public testing::TestWithParam<FileSystemMaker> {
     return Await<Unit>([&](auto done) { files().Rename(context_, from, to, std::move(done)); });
   }
   Status MakeDirectories(const std::string& path) {
-    return Await<Unit>(
-        [&](auto done) { files().MakeDirectories(context_, path, 0755, std::move(done)); });
+    return Await<Unit>([&](auto done) {
+      files().MakeDirectories(context_, path, 0755, reactor::Durability::kSynced, std::move(done));
+    });
   }
   Status Unlink(const std::string& path) {
     return Await<Unit>([&](auto done) { files().Unlink(context_, path, std::move(done)); });

@@ -114,7 +114,9 @@ class FileSystemTest : public ShardTest {
     return Await<Unit>([&](auto done) { fs_->Append({}, file, data, std::move(done)); });
   }
   Status MakeDirectories(std::string path, uint32_t mode) {
-    return Await<Unit>([&](auto done) { fs_->MakeDirectories({}, path, mode, std::move(done)); });
+    return Await<Unit>([&](auto done) {
+      fs_->MakeDirectories({}, path, mode, Durability::kSynced, std::move(done));
+    });
   }
   // Everything that was started has been done, Close too.
   [[nodiscard]] bool RunUntilIdle() {

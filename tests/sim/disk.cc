@@ -256,7 +256,8 @@ Status Disk::Rename(const std::string& from, const std::string& to) {
   return Ok();
 }
 
-Status Disk::MakeDirectories(const std::string& path, uint32_t mode) {
+Status Disk::MakeDirectories(const std::string& path, uint32_t mode,
+                             reactor::Durability durability) {
   const std::string name = Resolve(path, Last::kFollowed);
   if (name.empty()) return Failed(ENOENT, "make directory", path);
   for (size_t end = name.find('/', 1);; end = name.find('/', end + 1)) {
@@ -266,10 +267,11 @@ Status Disk::MakeDirectories(const std::string& path, uint32_t mode) {
     if (there == nullptr && faults_.full) return Failed(ENOSPC, "make directory", path);
     if (there == nullptr) {
       names_[part] = std::make_shared<Inode>(Inode{Kind::kDirectory, mode, {}, {}, {}});
-      // Whoever makes one syncs no parent yet, and file systems that are used keep it all the same.
-      synced_names_[part] = names_[part];
     } else if (there->kind != Kind::kDirectory) {
       return Failed(EEXIST, "make directory", path);
+    }
+    if (durability == reactor::Durability::kSynced && part != "/") {
+      if (const Status synced = SyncDirectory(ParentOf(part)); !synced) return synced;
     }
     if (end == std::string::npos) return Ok();
   }

@@ -66,7 +66,9 @@ class Disk {
   // A directory takes along what is in it, also on what is synced: losing directories teaches
   // nothing that losing files does not.
   Status Rename(const std::string& from, const std::string& to);
-  Status MakeDirectories(const std::string& path, uint32_t mode);
+  // Those of a test are there since long.
+  Status MakeDirectories(const std::string& path, uint32_t mode,
+                         reactor::Durability durability = reactor::Durability::kSynced);
   Status Unlink(const std::string& path);
   Status Symlink(const std::string& target, const std::string& path, WallTime now);
   Result<std::string> ReadLink(const std::string& path) const;

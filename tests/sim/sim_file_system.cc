@@ -221,10 +221,11 @@ void SimFileSystem::Rename(Context context, std::string from, std::string to, Do
 }
 
 void SimFileSystem::MakeDirectories(Context context, std::string path, uint32_t mode,
-                                    Done<Unit> done) {
+                                    reactor::Durability durability, Done<Unit> done) {
   RunOnPath<Unit>(
       context, {"make directory", path, Call::Effect::kChanges},
-      [this, path, mode] { return disk_.MakeDirectories(path, mode); }, std::move(done));
+      [this, path, mode, durability] { return disk_.MakeDirectories(path, mode, durability); },
+      std::move(done));
 }
 
 void SimFileSystem::Unlink(Context context, std::string path, Done<Unit> done) {

@@ -46,7 +46,8 @@ class SimFileSystem final : public reactor::FileSystem {
   void SyncDirectory(Context, std::string path, reactor::Done<Unit>) override;
   void Close(reactor::FileId) override;
   void Rename(Context, std::string from, std::string to, reactor::Done<Unit>) override;
-  void MakeDirectories(Context, std::string path, uint32_t mode, reactor::Done<Unit>) override;
+  void MakeDirectories(Context, std::string path, uint32_t mode, reactor::Durability,
+                       reactor::Done<Unit>) override;
   void Unlink(Context, std::string path, reactor::Done<Unit>) override;
   void Symlink(Context, std::string target, std::string path, reactor::Done<Unit>) override;
   void ReadLink(Context, std::string path, reactor::Done<std::string>) override;

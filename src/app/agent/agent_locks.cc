@@ -39,7 +39,8 @@ Status TakeHeld(const std::string& path, std::optional<reactor::FileLock>& lock)
 }
 
 Status TakeRoot(const AgentOptions& options, AgentLocks& locks) {
-  const Status made = reactor::file_calls::MakeDirectories(options.OwnFolder(), kFolderMode);
+  const Status made = reactor::file_calls::MakeDirectories(options.OwnFolder(), kFolderMode,
+                                                           reactor::Durability::kSynced);
   if (!made) return made.error().With("make the agent's folder");
   const Status taken = TakeHeld(options.OwnFolder() + "/lock", locks.root);
   if (!taken && taken.error().code() == ErrorCode::kAlreadyExists) {
@@ -52,7 +53,8 @@ Status TakeRoot(const AgentOptions& options, AgentLocks& locks) {
 Status TakeJournal(const AgentOptions& options, const Logger& log, AgentLocks& locks) {
   const std::string& folder = options.pods.core.journal.directory;
   if (folder.empty()) return Ok();
-  const Status made = reactor::file_calls::MakeDirectories(folder, kJournalMode);
+  const Status made =
+      reactor::file_calls::MakeDirectories(folder, kJournalMode, reactor::Durability::kSynced);
   const Status taken = made ? TakeHeld(folder + "/.lock", locks.journal) : made;
   if (taken) return Ok();
   if (made && taken.error().code() == ErrorCode::kAlreadyExists) {

@@ -169,6 +169,7 @@ class LogLinks::Making {
   static void MakeFolder(Ptr self) {
     Making& it = *self;
     it.owner_.files_.MakeDirectories(it.context_, it.owner_.folder_, kFolderMode,
+                                     reactor::Durability::kCached,
                                      [self = std::move(self)](const Status& made) mutable {
                                        if (!*self->alive_) return;
                                        if (!made) return self->Fail(made.error());
@@ -209,11 +210,12 @@ void LogLinks::Told(const Error& error, const LogMessage& what, const std::strin
 }
 
 void LogLinks::Prepare() {
-  files_.MakeDirectories(
-      OwnContext(), folder_, kFolderMode, [this, alive = alive_](const Status& made) {
-        if (!*alive || made) return;
-        Told(made.error(), "Could not make the folder of links to logs", folder_);
-      });
+  files_.MakeDirectories(OwnContext(), folder_, kFolderMode, reactor::Durability::kCached,
+                         [this, alive = alive_](const Status& made) {
+                           if (!*alive || made) return;
+                           Told(made.error(), "Could not make the folder of links to logs",
+                                folder_);
+                         });
 }
 
 void LogLinks::Make(const sync::PodIdentity& pod, const sync::LoggedContainer& container,

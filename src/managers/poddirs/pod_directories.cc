@@ -93,7 +93,7 @@ class PodDirectories::Preparation {
     Preparation& it = *self;
     if (it.made_ < it.folders_.size()) {
       const Folder& folder = it.folders_[it.made_];
-      it.files_.MakeDirectories(it.context_, folder.path, folder.mode,
+      it.files_.MakeDirectories(it.context_, folder.path, folder.mode, reactor::Durability::kCached,
                                 [self = std::move(self)](Status made) mutable {
                                   if (!made) return self->Fail(made.error());
                                   ++self->made_;

@@ -79,7 +79,7 @@ class TerminationMessages::Creation {
                          "/containers/" + it.spec_.name;
     it.file_ = folder + "/" + number.data();
     it.owner_.files_.MakeDirectories(
-        it.file_context_, std::move(folder), kFolderMode,
+        it.file_context_, std::move(folder), kFolderMode, reactor::Durability::kCached,
         [self = std::move(self)](const denselet::Status& made) mutable {
           if (!*self->alive_) return;
           if (!made) return self->Without(made.error());

@@ -94,8 +94,9 @@ class FileSystem {
   // The names in a directory: what was made, renamed or removed there reached the disk.
   virtual void SyncDirectory(Context, std::string path, Done<Unit>) = 0;
   virtual void Rename(Context, std::string from, std::string to, Done<Unit>) = 0;
-  // Like mkdir -p: directories that exist are fine, and keep their mode.
-  virtual void MakeDirectories(Context, std::string path, uint32_t mode, Done<Unit>) = 0;
+  // Like mkdir -p: directories that exist are fine, and keep their mode. kSynced: all of the path.
+  virtual void MakeDirectories(Context, std::string path, uint32_t mode, Durability,
+                               Done<Unit>) = 0;
   // A file or a link; what a link leads to stays.
   virtual void Unlink(Context, std::string path, Done<Unit>) = 0;
   // Makes `path` a symbolic link to `target`, which need not exist. kAlreadyExists when there is

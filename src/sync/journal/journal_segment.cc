@@ -10,12 +10,6 @@ namespace {
 constexpr uint32_t kDirectoryMode = 0700;
 constexpr uint32_t kFileMode = 0600;
 
-std::string ParentOf(const std::string& path) {
-  const size_t slash = path.find_last_of('/');
-  if (slash == path.npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 }  // namespace
 
 std::shared_ptr<JournalSegment> JournalSegment::Make(reactor::FileSystem& files,
@@ -41,9 +35,8 @@ void JournalSegment::Run(Step step) {
   const auto next = [self = shared_from_this()](const Status& status) { self->OnDone(status); };
   switch (step) {
     case Step::kMakeDirectory:
-      return files_.MakeDirectories({}, directory_, kDirectoryMode, next);
-    case Step::kSyncParent:
-      return files_.SyncDirectory({}, ParentOf(directory_), next);
+      return files_.MakeDirectories({}, directory_, kDirectoryMode, reactor::Durability::kSynced,
+                                    next);
     case Step::kOpen:
       return files_.Open({}, path_, reactor::OpenMode::kCreateNew, kFileMode,
                          [self = shared_from_this()](Result<reactor::FileId> file) {
@@ -64,8 +57,6 @@ void JournalSegment::OnDone(const Status& status) {
   if (!status) return Finish(status.error());
   switch (step_) {
     case Step::kMakeDirectory:
-      return Run(Step::kSyncParent);
-    case Step::kSyncParent:
       return Run(Step::kOpen);
     case Step::kAppend:
       return Run(Step::kSync);

@@ -2,8 +2,8 @@
 // with the first failure. After a failed sync nobody knows what the kernel still has of a file, so
 // nothing more is written to it; what was not safe goes into the next one.
 //
-//   kMakeDirectory -> kSyncParent -> kOpen -> kAppend -> kSync -> kSyncName     the first write
-//                                             kAppend -> kSync                  each further one
+//   kMakeDirectory -> kOpen -> kAppend -> kSync -> kSyncName     the first write
+//                              kAppend -> kSync                  each further one
 //
 // Owned by the journal and by its callbacks, on the shard of the file system, which outlives it.
 #pragma once
@@ -29,7 +29,7 @@ class JournalSegment : public std::enable_shared_from_this<JournalSegment> {
   void Write(std::string data, reactor::Done<Unit> done);
 
  private:
-  enum class Step : uint8_t { kMakeDirectory, kSyncParent, kOpen, kAppend, kSync, kSyncName };
+  enum class Step : uint8_t { kMakeDirectory, kOpen, kAppend, kSync, kSyncName };
 
   JournalSegment(reactor::FileSystem& files, std::string directory, std::string path)
       : files_(files), directory_(std::move(directory)), path_(std::move(path)) {}

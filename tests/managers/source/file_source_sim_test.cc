@@ -63,7 +63,7 @@ class FaultyReads final : public reactor::FileSystem {
   void Close(reactor::FileId) override {}
   void SyncDirectory(Context, std::string, Done<Unit>) override {}
   void Rename(Context, std::string, std::string, Done<Unit>) override {}
-  void MakeDirectories(Context, std::string, uint32_t, Done<Unit>) override {}
+  void MakeDirectories(Context, std::string, uint32_t, reactor::Durability, Done<Unit>) override {}
   void Symlink(Context, std::string, std::string, Done<Unit>) override {}
   void ReadLink(Context, std::string, Done<std::string>) override {}
   void Unlink(Context, std::string, Done<Unit>) override {}

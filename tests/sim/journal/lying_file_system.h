@@ -59,8 +59,9 @@ class LyingFileSystem final : public reactor::FileSystem {
   void Rename(Context c, std::string from, std::string to, Done<Unit> d) override {
     files_.Rename(c, std::move(from), std::move(to), std::move(d));
   }
-  void MakeDirectories(Context c, std::string path, uint32_t mode, Done<Unit> d) override {
-    files_.MakeDirectories(c, std::move(path), mode, std::move(d));
+  void MakeDirectories(Context c, std::string path, uint32_t mode, reactor::Durability durability,
+                       Done<Unit> d) override {
+    files_.MakeDirectories(c, std::move(path), mode, durability, std::move(d));
   }
   void Unlink(Context c, std::string path, Done<Unit> d) override {
     files_.Unlink(c, std::move(path), std::move(d));

@@ -125,15 +125,17 @@ void ClientBootstrap::OnOldKey(Result<std::string> key) {
   Result<std::string> made = NewPrivateKey();
   if (!made) return Finish(made.error());
   key_pem_ = *std::move(made);
-  parts_.files.MakeDirectories(
-      FileContext(), parts_.store.directory(), 0755, [self = self_](Status folder) {
-        if (*self == nullptr) return;
-        ClientBootstrap& here = **self;
-        if (!folder) return here.Finish(folder.error().With("keep private key"));
-        here.parts_.files.ReplaceFile(here.FileContext(), here.KeyPath(), here.key_pem_, 0600,
-                                      reactor::Durability::kSynced,
-                                      here.Then(&ClientBootstrap::OnKeyWritten));
-      });
+  parts_.files.MakeDirectories(FileContext(), parts_.store.directory(), 0755,
+                               reactor::Durability::kSynced, [self = self_](Status folder) {
+                                 if (*self == nullptr) return;
+                                 ClientBootstrap& here = **self;
+                                 if (!folder)
+                                   return here.Finish(folder.error().With("keep private key"));
+                                 here.parts_.files.ReplaceFile(
+                                     here.FileContext(), here.KeyPath(), here.key_pem_, 0600,
+                                     reactor::Durability::kSynced,
+                                     here.Then(&ClientBootstrap::OnKeyWritten));
+                               });
 }
 
 void ClientBootstrap::OnKeyWritten(Result<Unit> written) {
@@ -232,7 +234,7 @@ void ClientBootstrap::OnKeyRemoved(Result<Unit> removed) {
 void ClientBootstrap::Write() {
   stage_ = Stage::kWrite;
   parts_.files.MakeDirectories(FileContext(), FolderOf(options_.kubeconfig_path), 0755,
-                               Then(&ClientBootstrap::OnFolder));
+                               reactor::Durability::kSynced, Then(&ClientBootstrap::OnFolder));
 }
 
 void ClientBootstrap::OnFolder(Result<Unit> made) {

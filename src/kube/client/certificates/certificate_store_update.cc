@@ -58,7 +58,8 @@ void CertificateUpdate::Run(Stage stage) {
     case Stage::kRemoveUpdated:
       return files.Unlink(context_, files_.UpdatedPath(), next);
     case Stage::kMakeDirectory:
-      return files.MakeDirectories(context_, files_.directory, 0755, next);
+      return files.MakeDirectories(context_, files_.directory, 0755, reactor::Durability::kSynced,
+                                   next);
     case Stage::kWriteFile:
       return files.ReplaceFile(context_, path_, certificate_.pem, 0600,
                                reactor::Durability::kSynced, next);
