@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -162,14 +163,30 @@ class ObjectCache::Entry final : private sync::ListWatchUser {
   // What is known, or is being asked for, is not enough any more.
   void Invalidate() {
     looked_at_.reset();
-    look_again_ = looking_;
+    if (looking_ && !too_early_for_) too_early_for_ = waiting_.next();
   }
 
-  // What a GET answered.
+  // What a GET answered, to those who had come when it began. For all others together it is asked
+  // once more.
   void Take(const Result<sync::ApiObject>& answer, TimePoint now) {
     looking_ = false;
-    const bool too_early = std::exchange(look_again_, false);
-    if (too_early && !waiting_.empty() && cache_.api_ != nullptr) return cache_.Look(*this);
+    const std::optional<uint64_t> too_early_for = std::exchange(too_early_for_, std::nullopt);
+    answers_before_ = too_early_for.value_or(kEveryone);
+    Learn(answer, now);
+    answers_before_ = kEveryone;
+    if (!too_early_for) return;
+    looked_at_.reset();
+    if (!waiting_.empty()) cache_.Look(*this);
+  }
+
+  TimePoint used_at = {};
+  std::optional<TimePoint> looked_at_ = {};  // of kCache and kGet
+  bool looking_ = false;
+
+ private:
+  static constexpr uint64_t kEveryone = std::numeric_limits<uint64_t>::max();
+
+  void Learn(const Result<sync::ApiObject>& answer, TimePoint now) {
     // The watch has spoken meanwhile, and tells of what came after this.
     if (cache_.options_.detection == ChangeDetection::kWatch && !unheard()) return;
     const bool gone = !answer && answer.error().code() == ErrorCode::kNotFound;
@@ -177,20 +194,14 @@ class ObjectCache::Entry final : private sync::ListWatchUser {
     if (!kept && !gone) return AnswerFailed(kept.error());
     // The server's cache may be behind what we know. That was no look, then.
     if (refreshing_ && kept && IsOlder(kept->version, kept_.version)) {
-      return waiting_.Answer(Answer());
+      return AnswerWaiting(Answer());
     }
-    if (!too_early) looked_at_ = now;
+    looked_at_ = now;
     if (gone) return SetAbsent();
     if (kept->immutable) watch_.reset();
     SetPresent(*std::move(kept));
   }
 
-  TimePoint used_at = {};
-  std::optional<TimePoint> looked_at_ = {};  // of kCache and kGet
-  bool looking_ = false;
-  bool look_again_ = false;  // somebody came after that look began
-
- private:
   // sync::ListWatchUser
   void OnObject(std::string_view wire) override {
     Result<Kept> kept = Keep(key_.kind, wire);
@@ -218,9 +229,9 @@ class ObjectCache::Entry final : private sync::ListWatchUser {
   void AnswerFailed(const Error& error) {
     const ChangeDetection detection = cache_.options_.detection;
     if (state_ != State::kUnknown && detection != ChangeDetection::kGet) {
-      return waiting_.Answer(Answer());
+      return AnswerWaiting(Answer());
     }
-    waiting_.Answer(detection == ChangeDetection::kWatch ? NotSynced(key_) : error);
+    AnswerWaiting(detection == ChangeDetection::kWatch ? NotSynced(key_) : error);
   }
 
   void SetPresent(Kept kept) {
@@ -228,15 +239,18 @@ class ObjectCache::Entry final : private sync::ListWatchUser {
                       kept.version == kept_.version && !kept.version.empty();
     if (!same) kept_ = std::move(kept);
     state_ = State::kPresent;
-    waiting_.Answer(kept_.bytes);
+    AnswerWaiting(kept_.bytes);
     if (!same) Tell();
   }
   void SetAbsent() {
     const bool same = state_ == State::kAbsent;
     kept_ = {};
     state_ = State::kAbsent;
-    waiting_.Answer(NotFound(key_));
+    AnswerWaiting(NotFound(key_));
     if (!same) Tell();
+  }
+  void AnswerWaiting(const Result<sync::ObjectBytes>& answer) {
+    waiting_.AnswerBefore(answers_before_, answer);
   }
   void Tell() {
     std::vector<uint32_t> holders;
@@ -249,9 +263,11 @@ class ObjectCache::Entry final : private sync::ListWatchUser {
   const uint64_t generation_;
   State state_ = State::kUnknown;
   Kept kept_ = {};
-  bool seen_ = false;        // since the watch began
-  bool heard_ = false;       // the same, of anything
-  bool refreshing_ = false;  // by the look under way
+  bool seen_ = false;                           // since the watch began
+  bool heard_ = false;                          // the same, of anything
+  bool refreshing_ = false;                     // by the look under way
+  std::optional<uint64_t> too_early_for_ = {};  // the look under way: who waits from this one on
+  uint64_t answers_before_ = kEveryone;         // who waits are answered by what is being learnt
   reactor::TimerId late_timer_ = {};
   bool waits_ = false;  // for it
   std::map<uint32_t, ObjectUse> holders_;

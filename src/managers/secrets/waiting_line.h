@@ -43,12 +43,19 @@ class WaitingLine {
     waiting_.emplace(number, Waiting{std::move(done), timer});
   }
 
-  void Answer(const Result<T>& answer) {
-    std::map<uint64_t, Waiting> all = std::exchange(waiting_, {});
-    for (auto& [number, one] : all) loop_.Disarm(one.timer);
-    for (auto& [number, one] : all) one.done(answer);
+  void Answer(const Result<T>& answer) { AnswerBefore(next_, answer); }
+  // Those who came before the one that had this number from next().
+  void AnswerBefore(uint64_t number, const Result<T>& answer) {
+    std::map<uint64_t, Waiting> answered;
+    while (!waiting_.empty() && waiting_.begin()->first < number) {
+      answered.insert(waiting_.extract(waiting_.begin()));
+    }
+    for (auto& [n, one] : answered) loop_.Disarm(one.timer);
+    for (auto& [n, one] : answered) one.done(answer);
   }
 
+  // The number of whoever comes next.
+  uint64_t next() const { return next_; }
   bool empty() const { return waiting_.empty(); }
 
  private:

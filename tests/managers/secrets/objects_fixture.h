@@ -58,6 +58,12 @@ class CountingApi final : public sync::ApiServer {
     answers_wait = false;
     for (auto& [done, answer] : std::exchange(late_, {})) done(std::move(answer));
   }
+  // The one that has waited longest; others wait on.
+  void LetOneCome() {
+    auto [done, answer] = std::move(late_.front());
+    late_.erase(late_.begin());
+    done(std::move(answer));
+  }
   std::unique_ptr<sync::ListWatch> Follow(sync::ListWatchSpec spec,
                                           sync::ListWatchUser& user) override {
     followed.push_back(std::string(spec.resource.plural) + " " + spec.ns + " " +

@@ -238,6 +238,32 @@ TEST_F(ObjectsTest, CacheLooksAgainForAPodThatComesWhileItLooks) {
   EXPECT_EQ(api_.requests.size(), 2u);
 }
 
+// In a dense start one comes in each round trip.
+TEST_F(ObjectsTest, CacheAnswersWhoCameBeforeItLookedThoughOthersKeepComing) {
+  PodObjectsOptions options;
+  options.objects.detection = ChangeDetection::kCache;
+  Make(options);
+  Join();
+  PutMap(ApiVerb::kCreate, "settings", "1");
+  std::vector<decltype(Fetch(1, MapKey("settings")))> answers;
+  api_.answers_wait = true;
+  for (int i = 0; i < 5; ++i) {
+    fronts_[1]->Follow(Pod("p" + std::to_string(i), EnvFrom("settings")));
+    answers.push_back(Fetch(1, MapKey("settings")));
+    Run(Seconds(1));
+    if (i == 0) continue;
+    EXPECT_EQ(answers[i - 1]->text, "nothing");
+    api_.LetOneCome();
+    Run(Seconds(1));
+    EXPECT_EQ(answers[i - 1]->text, "1");
+    EXPECT_EQ(answers[i]->text, "nothing") << "what was read before the pod came is not for it";
+  }
+  api_.LetAnswersCome();
+  Run(Seconds(1));
+  EXPECT_EQ(answers.back()->text, "1");
+  EXPECT_EQ(api_.requests.size(), 5u);
+}
+
 TEST_F(ObjectsTest, CacheIsRefreshedFromTheServersCacheAndNeverByAnOlderOne) {
   PodObjectsOptions options;
   options.objects.detection = ChangeDetection::kCache;
