@@ -55,8 +55,10 @@ class VolumeManager::SubPaths {
     while (it.at_ < it.mounts_.size() && !it.mounts_[it.at_].part) ++it.at_;
     if (it.at_ == it.mounts_.size()) return it.Finish();
     const PlannedMount& mount = it.mounts_[it.at_];
+    // Links in a volume may lead to a server that is gone, also in one of the pod's own.
     it.owner_.Run(
-        it.context_, {"mount a sub-path", mount.spec.host_path, it.lane_, it.KindOf(*mount.part)},
+        it.context_,
+        {"mount a sub-path", mount.spec.host_path, it.lane_, reactor::DiskJob::Kind::kForeignPaths},
         [part = *mount.part,
          target = mount.spec.host_path](reactor::DiskCalls& disk) -> Result<std::string> {
           // What is made on the way is as the volume itself is.
@@ -76,13 +78,6 @@ class VolumeManager::SubPaths {
   }
 
  private:
-  reactor::DiskJob::Kind KindOf(const reactor::PathBelow& part) const {
-    const std::string own =
-        PodFolder(owner_.node_.root_folder, PodUid(std::string(pod_->hot().uid)));
-    return part.folder.starts_with(own + "/") ? reactor::DiskJob::Kind::kOrdinary
-                                              : reactor::DiskJob::Kind::kForeignPaths;
-  }
-
   void Finish() {
     std::vector<sync::MountSpec> specs;
     for (PlannedMount& mount : mounts_) specs.push_back(std::move(mount.spec));

@@ -529,6 +529,33 @@ TEST_F(VolumeManagerTest, PathsOfHostsThatHangHoldUpNobodyElse) {
   RunFor(Seconds(1));
 }
 
+// Links in a volume of the pod's own lead wherever its containers like.
+TEST_F(VolumeManagerTest, SubPathsThatLeadToAServerThatIsGoneHoldUpNobodyElse) {
+  VolumeManager narrow(world_.loop(0), world_.random(), jobs_, objects_, Logger(log_),
+                       {.node = {.root_folder = "/agent"}, .jobs_max = 4});
+  const auto mount = [&](const std::string& uid) {
+    disk_.PutFolder("/agent/pods/" + uid);
+    return FirstFault(Await<sync::MountedVolumes>(
+        [&](auto done) { narrow.Mount({}, RefFrom(kMap, uid), std::move(done)); }));
+  };
+  int given_up = 0;
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(mount("s-" + std::to_string(i)));
+  jobs_.faults().hangs_with = "/s-";
+  for (int i = 0; i < 10; ++i) {
+    narrow.MountsOf(For(Minutes(2)), RefFrom(kMap, "s-" + std::to_string(i)), {.name = "c"}, {},
+                    [&given_up](const Result<std::vector<sync::MountSpec>>& answer) {
+                      given_up += answer ? 0 : 1;
+                    });
+  }
+  RunFor(Milliseconds(10));
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(mount("n-" + std::to_string(i)));
+  EXPECT_EQ(given_up, 0) << "nobody waited for them";
+  RunFor(Minutes(3));
+  EXPECT_EQ(given_up, 10);
+  jobs_.LetGo();
+  RunFor(Seconds(1));
+}
+
 TEST_F(VolumeManagerTest, TheNextAgentFindsWhatIsMountedAndRenewsTheRest) {
   ASSERT_TRUE(Mount(RefFrom(kMap)));
   ASSERT_TRUE(Mount(RefFrom(kToken, "u-2")));
