@@ -366,8 +366,10 @@ Status MakeDirectories(const std::string& path, uint32_t mode, Durability durabi
     if (made && ::fchmod(next.get(), PermissionBits(mode)) != 0) {
       return Failed("make directory", path, "set mode");
     }
-    // Also where it was there: whoever made it may have died before this.
-    if (durability == Durability::kSynced && !SyncNamesIn(at.get())) {
+    // Also where it was there: whoever made it may have died before this. What leads there is
+    // somebody else's, who may not let us read it.
+    const bool ours = made || path.find_first_not_of('/', end) == std::string::npos;
+    if (durability == Durability::kSynced && !SyncNamesIn(at.get()) && ours) {
       return Failed("make directory", path, "sync its name");
     }
     at = std::move(next);
