@@ -68,16 +68,14 @@ void AdmissionDesk::Judge(Entry& entry, const NodeView* fresh) {
 // the journal have that may have been dropped while no agent ran.
 // A critical pod does not wait for resources of the latter: the API server itself may be one, and
 // it may preempt. Host ports it cannot take from anybody. Whom it must preempt is known when those
-// have gone that make room already.
+// have gone that make room already: one that has its room but does not run yet would be preempted
+// at once, and its room be taken while those are still in it.
 bool AdmissionDesk::MayPass(const Entry& entry,
                             const std::vector<AdmissionFailure>& failures) const {
   const bool lacks_ports = std::any_of(failures.begin(), failures.end(),
                                        [](const AdmissionFailure& f) { return f.is_ports; });
   const bool heeds_doubt = !doubtful_.empty() && (lacks_ports || !entry.record->needs.critical);
-  const bool preempts_later =
-      entry.record->needs.critical &&
-      std::any_of(failures.begin(), failures.end(),
-                  [](const AdmissionFailure& f) { return f.shortage && f.shortage->leaving > 0; });
+  const bool preempts_later = entry.record->needs.critical && !bookings_.rooms().empty();
   return std::all_of(failures.begin(), failures.end(), [&](const AdmissionFailure& failure) {
     const bool by_others = failure.shortage || failure.is_ports;
     return failure.passes || (by_others && heeds_doubt) || (failure.shortage && preempts_later);

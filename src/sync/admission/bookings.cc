@@ -35,11 +35,13 @@ int64_t Bookings::AmountOfPod(const PodUid& pod, std::string_view resource) cons
   return resource == kPods ? 1 : AmountOf(found->second.needs->requests, resource);
 }
 
-// What a critical pod waits for is counted as its own already.
+// What a critical pod waits for is counted as its own already, as long as it is wanted itself.
 Bookings::Int128 Bookings::LeavingWide(std::string_view resource) const {
   Int128 leaving = 0;
   for (const auto& [critical, pods] : rooms_) {
-    Int128 more = -Int128{AmountOfPod(critical, resource)};
+    const auto booking = booked_.find(critical);
+    const bool wanted = booking != booked_.end() && booking->second.stay != Stay::kGoes;
+    Int128 more = wanted ? -Int128{AmountOfPod(critical, resource)} : 0;
     for (const PodUid& pod : pods) more += AmountOfPod(pod, resource);
     leaving += std::max<Int128>(more, 0);
   }

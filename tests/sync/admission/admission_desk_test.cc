@@ -246,6 +246,25 @@ TEST_F(AdmissionDeskTest, ASecondCriticalPodPreemptsWhenTheFirstHasItsRoom) {
   EXPECT_EQ(StageOf("second"), Stage::kPreempting);
 }
 
+// It would have that room at once, as the one that waits for it does not run; but another does.
+TEST_F(AdmissionDeskTest, ACriticalPodDoesNotTakeRoomThatIsStillBeingMadeForAnother) {
+  ASSERT_TRUE(Ask(SimplePod("a", "2")));
+  Pass();
+  ASSERT_TRUE(Ask(SimplePod("first", "2", "  priority: 2000000000\n")));
+  Pass();
+  ASSERT_TRUE(Ask(SimplePod("second", "2", "  priority: 2000000001\n")));
+  Pass();
+  EXPECT_EQ(preemptor.asked, "a ");
+  EXPECT_EQ(StageOf("second"), Stage::kWaitingForRoom);
+  desk->Release(PodUid("first"));
+  Pass();
+  EXPECT_FALSE(answers.contains("second"));
+  EXPECT_EQ(preemptor.asked, "a a ");
+  desk->Release(PodUid("a"));
+  Pass();
+  EXPECT_EQ(answers["second"], "admitted");
+}
+
 TEST_F(AdmissionDeskTest, WhatGoesForOneThatIsWantedNoMoreHasItsRoomUntilItHasGone) {
   ASSERT_TRUE(Ask(SimplePod("a", "1")));
   ASSERT_TRUE(Ask(SimplePod("b", "1")));

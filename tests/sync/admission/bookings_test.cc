@@ -88,6 +88,18 @@ TEST(Bookings, OfThoseThatMakeRoomCountsWhatTheOtherDoesNotNeed) {
   EXPECT_TRUE(bookings.rooms().empty());
 }
 
+// What it made room for comes no more, but it still runs.
+TEST(Bookings, OneThatMakesRoomForOneThatGoesCountsItself) {
+  Bookings bookings;
+  bookings.Book(Pod("a", {{"cpu", 100}}));
+  bookings.Book(Pod("critical", {{"cpu", 80}}));
+  bookings.MakeRoom(PodUid("a"), PodUid("critical"));
+  EXPECT_EQ(bookings.Used("cpu"), 100);
+  bookings.MarkGoing(PodUid("critical"));
+  EXPECT_EQ(bookings.Used("cpu"), 100);
+  EXPECT_EQ(bookings.pods(), 1);
+}
+
 TEST(Bookings, SumsBeyondAllBoundsComeApartAgain) {
   Bookings bookings;
   for (const char* uid : {"a", "b", "c"}) bookings.Book(Pod(uid, {{"memory", INT64_MAX}}));
