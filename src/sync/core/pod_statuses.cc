@@ -79,6 +79,19 @@ std::string GoingOnFrom(const core::PodStatus& shown, const std::string& ours, F
   return kube::EncodeWire(*last);
 }
 
+// A container's end was not told, and the runtime still knows it.
+bool KnowsMore(const core::PodStatus& told, const ObservedPod& seen) {
+  const auto ended = [&seen](const core::ContainerStatus& status) {
+    if (status.state().has_terminated()) return false;
+    return std::ranges::any_of(seen.containers, [&status](const ObservedContainer& container) {
+      return container.name == status.name() && container.state == ContainerState::kExited;
+    });
+  };
+  return std::ranges::any_of(told.containerstatuses(), ended) ||
+         std::ranges::any_of(told.initcontainerstatuses(), ended) ||
+         std::ranges::any_of(told.ephemeralcontainerstatuses(), ended);
+}
+
 // A pod that had ended before us, and nothing of it runs: all but the last word may be told.
 std::string AsItWasTold(const core::Pod& pod, Finished finished) {
   if (finished == Finished::kNo) return kube::EncodeWire(pod.status());
@@ -292,7 +305,7 @@ void PodStatuses::Tell(Kept& kept) {
                    .mirror = kept.mirror});
 }
 
-Result<std::string> PodStatuses::Build(const PodWorker& worker, const Kept& kept,
+Result<std::string> PodStatuses::Build(const PodWorker& worker, Kept& kept,
                                        Finished finished) const {
   ParsedPods::Place& place = parsed_->Of(worker.pod().uid);
   core::Pod& pod = place.pod;
@@ -323,7 +336,8 @@ Result<std::string> PodStatuses::Build(const PodWorker& worker, const Kept& kept
                             .finished = finished};
   const ObservedPod& seen = now_seen.pod;
   now_seen.probes = ProbesOf(worker, seen);
-  if (kept.taken_over && !Runs(seen)) return AsItWasTold(pod, finished);
+  if (kept.taken_over && (Runs(seen) || KnowsMore(pod.status(), seen))) kept.taken_over = false;
+  if (kept.taken_over) return AsItWasTold(pod, finished);
   // Most of what happens to a pod does not show: then nothing is made, compared or encoded.
   if (has_before && place.made_of == now_seen) return kept.status;
   place.made_of.reset();

@@ -79,8 +79,9 @@ class PodStatuses final : public PodStatusUser {
     std::string told_mirror = {};  // with the status that was handed on last
     // The pod's generation when its end was told of; of the worker's generation that is kept.
     std::optional<int64_t> end_told = {};
-    bool taken_over = false;  // the pod had ended before we began: its status is not ours
-    bool refused = false;     // the newest could not be made; logged
+    // The pod had ended before we began, and has nothing to tell since: its status is not ours.
+    bool taken_over = false;
+    bool refused = false;  // the newest could not be made; logged
   };
 
   void LineUp(const PodUid& pod, Kept& kept);
@@ -88,7 +89,7 @@ class PodStatuses final : public PodStatusUser {
   void Make(const PodUid& pod, Kept& kept);
   bool EndIsTold(const PodWorker& worker, const Kept& kept) const;
   void Tell(Kept& kept);
-  Result<std::string> Build(const PodWorker& worker, const Kept& kept, Finished finished) const;
+  Result<std::string> Build(const PodWorker& worker, Kept& kept, Finished finished) const;
   void NoteStart(const PodWorker& worker, Kept& kept);
   void AllowRemovalOf(const PodUid& pod, const Kept& kept);
 

@@ -175,6 +175,40 @@ TEST_F(CoreEndsTest, WhatAPodThatHadEndedShowsIsToldToItsLastWord) {
   EXPECT_EQ(last.containerstatuses(1).state().terminated().reason(), "ContainerStatusUnknown");
 }
 
+// Somebody else wrote the pod's last phase, and left its containers as they were.
+TEST_F(CoreEndsTest, HowThePodsEndedThatOthersGaveUpIsToldAsItWas) {
+  Start();
+  SimPod& ended = Pod(SimPodKind::kServer, "u1");
+  SimPod& runs = Pod(SimPodKind::kServer, "u2");
+  TellAll();
+  Run(Seconds(10));
+  ASSERT_TRUE(Runs(ended) && Runs(runs));
+  agent_.reset();
+  ASSERT_TRUE(model_.Exit(model_.Read(ended.uid).containers[0].id, 3));
+  std::vector<kube::PodRef> told;
+  for (const SimPod* pod : {&ended, &runs}) {
+    kube::core::Pod object = pod->Object();
+    ASSERT_TRUE(object.mutable_status()->ParseFromString(statuses_[pod->uid]));
+    ASSERT_TRUE(object.status().containerstatuses(0).state().has_running());
+    object.mutable_status()->set_phase("Failed");
+    told.push_back(*kube::PodAtRest::FromPod(object));
+  }
+  statuses_.clear();
+  Start();
+  agent_->OnSources([told](sync::PodSources& s) { s.OnPods(SourceKind::kApi, told); });
+  Run(Seconds(60));
+  EXPECT_FALSE(Runs(runs));
+  for (const SimPod* pod : {&ended, &runs}) {
+    kube::core::PodStatus last;
+    ASSERT_TRUE(last.ParseFromString(statuses_[pod->uid]));
+    EXPECT_EQ(last.phase(), "Failed");
+    ASSERT_EQ(last.containerstatuses_size(), 1);
+    const auto& end = last.containerstatuses(0).state().terminated();
+    EXPECT_EQ(end.reason(), pod == &ended ? "Error" : "Completed");
+    EXPECT_EQ(end.exitcode(), pod == &ended ? 3 : model_.Read(pod->uid).containers[0].exit_code);
+  }
+}
+
 TEST_F(CoreEndsTest, NothingStopsBeforeTheJournalHasIt) {
   Start();
   SimPod& pod = Pod(SimPodKind::kServer, "u1");
