@@ -87,11 +87,7 @@ std::vector<PodUid> ObservedStore::Compare(Epoch epoch, const std::vector<Listed
 
 Applied ObservedStore::Complete(const PodUid& pod, LookedPod looked, Epoch listed) {
   CHECK(looked.looked < listed && listed <= listed_);
-  const Applied applied = Apply(pod, looked.looked, std::move(looked.pod));
-  if (applied == Applied::kStale) return applied;
-  StoredPod& here = pods_.at(pod);
-  here.as_of = std::max(here.as_of, listed);
-  return applied;
+  return Apply(pod, listed, std::move(looked.pod));
 }
 
 void ObservedStore::Hinted(const PodUid& pod, Epoch now) {

@@ -57,7 +57,8 @@ class ObservedStore {
   std::vector<PodUid> Compare(Epoch epoch, const std::vector<ListedPod>& pods);
 
   // Looks at single objects that are newer than the picture; a list that was compared, and asked
-  // for at `listed`, shows the same.
+  // for at `listed`, shows the same. It counts as a read of then: an answer to an earlier question
+  // may be older than some of the looks.
   Applied Complete(const PodUid& pod, LookedPod looked, Epoch listed);
 
   // Of the faults hints_prove and sandbox_is_all: an event came. Else nothing of it is kept.

@@ -54,6 +54,19 @@ TEST(ObservedStore, AListThatDiffersProvesNothingAndAsksForARead) {
   EXPECT_EQ(store.Compare(5, {}), std::vector{kPod}) << "a pod that is gone from the list";
 }
 
+// It may have been answered between two of the looks.
+TEST(ObservedStore, AReadThatWasAskedForBeforeTheListThatProvesLooksIsOld) {
+  ObservedStore store;
+  ASSERT_EQ(store.Apply(kPod, 10, Running()), Applied::kNew);
+  ASSERT_EQ(store.Compare(20, {ListedRunning(ContainerState::kExited)}).size(), 1u);
+  ObservedPod ended = Running();
+  ended.containers[0].state = ContainerState::kExited;
+  EXPECT_EQ(store.Complete(kPod, {.looked = 14, .pod = ended}, 20), Applied::kNew);
+  EXPECT_EQ(store.Find(kPod)->as_of, 20u);
+  EXPECT_EQ(store.Apply(kPod, 15, Running()), Applied::kStale);
+  EXPECT_EQ(store.Find(kPod)->pod, ended);
+}
+
 TEST(ObservedStore, AListOlderThanTheReadSaysNothing) {
   ObservedStore store;
   ASSERT_EQ(store.Apply(kPod, 9, Running()), Applied::kNew);
