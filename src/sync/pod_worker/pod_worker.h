@@ -158,7 +158,7 @@ class PodWorker {
   // to it that a read follows; false: read now.
   bool TakeHint(const PodHint& hint, bool steps, TimePoint now);
   // As TakeHint, for what a list shows.
-  bool HoldList(const ListedPod* listed, bool steps, TimePoint now);
+  bool HoldList(Epoch epoch, const ListedPod* listed, bool steps, TimePoint now);
   // What looks at single objects have shown, where a list says that there is no more of the pod. As
   // of 0: they are newer than the list.
   std::optional<LookedPod> LookedLike(Epoch epoch, const ListedPod* listed) const;
@@ -235,6 +235,7 @@ class PodWorker {
   Status Rest(const Wait& wait, TimePoint now);
   Status HasAnEnd(const Wait& wait) const;  // worker_reads.cc
   bool HasSeen(const PodHint& hint) const;  // worker_hints.cc, and what follows
+  bool HasLost(Epoch epoch, const ListedPod& listed) const;
   bool HoldHint(const PodHint& hint, bool steps, TimePoint now);
   void SettleHint(TimePoint now);
   bool LookedSince(Epoch told) const;

@@ -15,15 +15,14 @@ constexpr Duration kHoldHintMax = Seconds(1);
 constexpr Duration kHoldBegunMax = Seconds(10);
 
 // What a list shows of a pod, as events would have told it.
-PodHint HintOf(const PodUid& pod, const ListedPod* listed) {
+PodHint HintOf(const PodUid& pod, const ListedPod& listed) {
   PodHint all(pod, "");
   all.begun.clear();
-  if (listed == nullptr) return PodHint(pod);
-  for (const ListedSandbox& sandbox : listed->sandboxes) {
+  for (const ListedSandbox& sandbox : listed.sandboxes) {
     if (sandbox.state != SandboxState::kReady) return PodHint(pod);
     all.Join(PodHint(pod, sandbox.id.value()));
   }
-  for (const ListedContainer& container : listed->containers) {
+  for (const ListedContainer& container : listed.containers) {
     if (container.state != ContainerState::kCreated &&
         container.state != ContainerState::kRunning) {
       return PodHint(pod);
@@ -69,8 +68,50 @@ bool PodWorker::TakeHint(const PodHint& hint, bool steps, TimePoint now) {
   return HasSeen(hint) || HoldHint(hint, steps, now);
 }
 
-bool PodWorker::HoldList(const ListedPod* listed, bool steps, TimePoint now) {
-  return HoldHint(HintOf(pod_id_.uid, listed), steps, now);
+bool PodWorker::HoldList(Epoch epoch, const ListedPod* listed, bool steps, TimePoint now) {
+  const bool lost = listed == nullptr || HasLost(epoch, *listed);
+  return HoldHint(lost ? PodHint(pod_id_.uid) : HintOf(pod_id_.uid, *listed), steps, now);
+}
+
+// Something that was there before is not in the list, and no call of ours has removed it.
+bool PodWorker::HasLost(Epoch epoch, const ListedPod& listed) const {
+  const LedgerView& view = ledger_.view();
+  const auto has = [](const auto& shown, const auto& id) {
+    return std::ranges::any_of(shown, [&id](const auto& each) { return each.id == id; });
+  };
+  const auto removed = [](const auto& entries, const auto& id) {
+    return std::ranges::any_of(entries, [&id](const auto& entry) {
+      return entry.id == id && entry.remove.state != CallState::kNone;
+    });
+  };
+  const auto was_there = [epoch](const auto& entry, const Call& made) {
+    return (made.done() && made.ended < epoch) || (entry.seen && entry.seen_at < epoch);
+  };
+  const auto lost_sandbox = [&](const SandboxId& id) {
+    return !has(listed.sandboxes, id) && !removed(view.sandboxes, id);
+  };
+  const auto lost_container = [&](const ContainerId& id, const SandboxId& sandbox) {
+    return !has(listed.containers, id) && !removed(view.containers, id) &&
+           !removed(view.sandboxes, sandbox);
+  };
+  if (std::ranges::any_of(view.sandboxes, [&](const SandboxEntry& entry) {
+        return was_there(entry, entry.run) && lost_sandbox(entry.id);
+      })) {
+    return true;
+  }
+  if (std::ranges::any_of(view.containers, [&](const ContainerEntry& entry) {
+        return was_there(entry, entry.create) && lost_container(entry.id, entry.sandbox);
+      })) {
+    return true;
+  }
+  const Observation observation = Observe();
+  if (observation.pod == nullptr) return false;
+  return std::ranges::any_of(
+             observation.pod->sandboxes,
+             [&](const ObservedSandbox& sandbox) { return lost_sandbox(sandbox.id); }) ||
+         std::ranges::any_of(observation.pod->containers, [&](const ObservedContainer& container) {
+           return lost_container(container.id, container.sandbox);
+         });
 }
 
 bool PodWorker::HoldHint(const PodHint& hint, bool steps, TimePoint now) {
@@ -170,6 +211,7 @@ std::optional<LookedPod> PodWorker::LookedLike(Epoch epoch, const ListedPod* lis
     if (!take(shown, view.containers, read.containers, whole.pod.containers)) return std::nullopt;
   }
   if (whole.looked == kNoEpoch) return std::nullopt;
+  if (is_old && HasLost(epoch, *listed)) return std::nullopt;
   return is_old ? LookedPod() : whole;
 }
 

@@ -216,7 +216,7 @@ bool PodShard::TakeList(Slot& slot, Epoch epoch, const ListedPod* listed) {
     return true;
   }
   // One that is being started is looked at when it runs, as after an event.
-  return worker.HoldList(listed, slot.in_line, now);
+  return worker.HoldList(epoch, listed, slot.in_line, now);
 }
 
 void PodShard::Kill(const PodUid& pod, Ending ending, std::optional<int64_t> grace_seconds) {

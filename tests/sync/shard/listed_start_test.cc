@@ -104,6 +104,34 @@ TEST_F(ListedStartTest, ASandboxThatDiedIsLookedAt) {
   EXPECT_GE(Calls("ReadPod"), 1u);
 }
 
+// A container vanishes while a hook of another one runs. Of the first pod only looks at its parts
+// have shown it, of the second one a look at the whole.
+TEST_F(ListedStartTest, WhatTheListLacksIsLookedAtAlsoInTheMiddleOfIt) {
+  for (const std::string uid : {"u2", "u3"}) {
+    kube::core::Pod pod = ObjectOf(uid);
+    auto& second = *pod.mutable_spec()->add_containers();
+    second.set_name("second");
+    second.set_image("image:1");
+    second.mutable_lifecycle()->mutable_poststart()->mutable_exec()->add_command("hangs");
+    Do([wish = PodWish{.kind = WishKind::kAdd, .pod = RefOf(pod)}](PodShard& shard) {
+      shard.Update(wish);
+    });
+    Run(Seconds(5));
+    if (uid == "u3") Do([uid](PodShard& shard) { shard.Hint({PodHint(PodUid(uid))}); });
+    Run(Seconds(5));
+    const uint64_t looks = Calls("ReadPod");
+    const ObservedPod there = model_.Read(PodUid(uid));
+    ASSERT_EQ(there.containers.size(), 2u);
+    const ContainerId lost = there.containers[there.containers[0].name == "app" ? 0 : 1].id;
+    ASSERT_TRUE(model_.Exit(lost, 1));
+    ASSERT_TRUE(model_.RemoveContainer(lost));
+    List();
+    Run(Seconds(3));
+    EXPECT_GE(Calls("ReadPod"), looks + 1) << uid;
+  }
+  EXPECT_GE(Calls("ReadPod"), 3u) << "the hint's, too";
+}
+
 // What is held back waits for the calls under way, but not for ever.
 TEST_F(ListedStartTest, AHangingStartIsLookedAtAfterAWhile) {
   RunUntil(ContainerState::kCreated);
