@@ -309,7 +309,7 @@ void PodWorker::Step(TimePoint now) {
     if (faults_.stop_unrecorded) facts_.end_record.retry_at = now;
     if (faults_.ignore_volumes) facts_.volumes.state = WorkState::kDone;
     PodState seen = state_;
-    if (faults_.start_after_end && state_.phase == Phase::kTerminating) {
+    if (faults_.start_after_end && pod_ && state_.phase == Phase::kTerminating) {
       seen.phase = Phase::kSyncing;
       seen.ending.reset();
     }
