@@ -14,6 +14,10 @@ constexpr Duration kTellAgain = Milliseconds(10);
 
 struct PodCore::Home {
   Home(const PodCoreHome& given, const Logger& logger) : seams(given), log(logger) {}
+  ~Home() { seams.loop.Disarm(timer); }
+  Home(const Home&) = delete;
+  Home& operator=(const Home&) = delete;
+
   const PodCoreHome seams;
   const Logger log;
   PodCoreUser* user = nullptr;
@@ -478,10 +482,7 @@ const Housekeeper& PodCore::housekeeper() const { return *home_->housekeeper; }
 const ImagePuller& PodCore::puller() const { return *home_->puller; }
 
 void PodCore::CloseShard(uint32_t shard) { parts_[shard].reset(); }
-void PodCore::CloseHome() {
-  if (home_ != nullptr) home_->seams.loop.Disarm(home_->timer);
-  home_.reset();
-}
+void PodCore::CloseHome() { home_.reset(); }
 
 PodShard* PodCore::pods(uint32_t shard) {
   return parts_[shard] == nullptr ? nullptr : &parts_[shard]->pods();
