@@ -26,7 +26,6 @@ Pleg::Pleg(reactor::Loop& loop, Random& random, const Logger& log, Runtime& runt
       shards_(shards),
       options_(options),
       user_(user),
-      connecting_since_(loop.Now()),
       clean_needed_(options.clean_lists_to_trust_min),
       cross_check_period_(options.cross_check_period_max),
       born_(loop.Now()),
@@ -270,8 +269,6 @@ void Pleg::OnStreamState(EventStreamState state) {
   switch (state) {
     case EventStreamState::kEstablished:
       established_ = epochs_.last();
-      metrics_.Counter(PlegMetric::kConnectionSuccesses).Increment();
-      metrics_.Histogram(PlegMetric::kConnectionLatency).Observe(loop_.Now() - connecting_since_);
       if (faults_.trust_at_once) {
         SetMode(PlegMode::kEventsLead, "a fault put in on purpose");
         return ArmNext(Period());
@@ -279,9 +276,7 @@ void Pleg::OnStreamState(EventStreamState state) {
       // Subscribed; now the list that the stream is to be trusted from on (invariant 10).
       return ListForStream();
     case EventStreamState::kConnecting:
-      metrics_.Counter(PlegMetric::kConnectionErrors).Increment();
       if (before != EventStreamState::kEstablished) break;
-      connecting_since_ = loop_.Now();
       runtime_was_ = RuntimeWas::kAway;
       break;
     case EventStreamState::kUnsupported:

@@ -157,7 +157,6 @@ class Pleg final : public RuntimeEventsUser {
   PlegMode mode_ = PlegMode::kListsLead;
   std::deque<PlegModeChange> history_;
   EventStreamState stream_ = EventStreamState::kConnecting;
-  TimePoint connecting_since_;
   Epoch established_ = 0;  // the newest number when the stream was
   bool must_relist_ = false;
   uint32_t clean_needed_;

@@ -1,4 +1,5 @@
-// What PLEG counts: upstream's names where upstream has the thing, ours elsewhere.
+// What PLEG counts: upstream's names where upstream has the thing, ours elsewhere. What becomes of
+// the stream of events itself is counted where it is opened (cri/cri_metrics.h).
 #pragma once
 
 #include <cstdint>
@@ -14,9 +15,6 @@ enum class PlegMetric : uint8_t {
   kRelistInterval,
   kLastSeen,
   kPodRelistDuration,
-  kConnectionErrors,
-  kConnectionSuccesses,
-  kConnectionLatency,
   kMissedEvents,
   kEvented,
   kModeChanges,
@@ -51,19 +49,6 @@ inline constexpr MetricDef kPlegMetrics[] = {
      "kubelet_pleg_pod_relist_duration_seconds",
      MetricKind::kHistogram,
      "[ALPHA] Duration in seconds for relisting a single pod in PLEG.",
-     {},
-     kDefaultBuckets},
-    {PlegMetric::kConnectionErrors, "kubelet_evented_pleg_connection_error_count",
-     MetricKind::kCounter,
-     "[ALPHA] The number of errors encountered during the establishment of streaming connection "
-     "with the CRI runtime."},
-    {PlegMetric::kConnectionSuccesses, "kubelet_evented_pleg_connection_success_count",
-     MetricKind::kCounter,
-     "[ALPHA] The number of times a streaming client was obtained to receive CRI Events."},
-    {PlegMetric::kConnectionLatency,
-     "kubelet_evented_pleg_connection_latency_seconds",
-     MetricKind::kHistogram,
-     "[ALPHA] The latency of streaming connection with the CRI runtime, measured in seconds.",
      {},
      kDefaultBuckets},
     {PlegMetric::kMissedEvents, "denselet_pleg_missed_events_total", MetricKind::kCounter,
