@@ -1,6 +1,7 @@
 #include "bench/cri_sim/command_check.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <vector>
@@ -82,6 +83,11 @@ const std::map<std::string, Members, std::less<>>& MembersOfCommands() {
 
 Error Invalid(std::string what) { return Error(ErrorCode::kInvalid, std::move(what)); }
 
+bool IsExitCode(const Json& value) {
+  const double code = value.Number(-1);
+  return code >= 0 && code <= 255 && code == std::floor(code);
+}
+
 Status CheckValues(const std::string& name, const Json& command) {
   if (name == "crash") {
     const Result<Duration> downtime = ParseDuration(command["downtime"].Text("0s"));
@@ -91,8 +97,15 @@ Status CheckValues(const std::string& name, const Json& command) {
   if (name == "populate" && command["pods"].Number() < 1) {
     return Invalid("pods: wanted a number, 1 or more");
   }
-  if (name == "exit" && command["code"].exists() && !command["code"].is_number()) {
-    return Invalid("code: wanted a number");
+  if (name == "exit" && command["code"].exists() && !IsExitCode(command["code"])) {
+    return Invalid("code: wanted a number from 0 to 255");
+  }
+  if ((name == "exit" || name == "stopSandbox" || name == "mounts") && !command["pod"].is_text()) {
+    return Invalid("pod: wanted NAMESPACE/NAME, a uid, a sandbox's id or \"*\"");
+  }
+  if (name == "addImage" && command["size"].exists() &&
+      (!command["size"].is_number() || command["size"].Number() < 0)) {
+    return Invalid("size: wanted a count, got " + command["size"].ToText());
   }
   if (name == "health" && !command["healthy"].is_bool()) {
     return Invalid("healthy: wanted true or false");
@@ -116,6 +129,7 @@ Status CheckCommand(const Json& command) {
   if (!command.is_object()) return Invalid("a command is a JSON object");
   const std::string name = command["do"].Text();
   const auto found = MembersOfCommands().find(name);
+  if (name.empty()) return Invalid("no command: {\"do\":NAME} is wanted");
   if (found == MembersOfCommands().end()) return Invalid("unknown command \"" + name + "\"");
   const Status known = command.ForEachMember([&](const std::string& key, const Json&) -> Status {
     if (key == "do" || key == "after" || std::ranges::count(found->second, key) != 0) return Ok();

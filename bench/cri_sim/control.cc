@@ -232,6 +232,7 @@ const std::map<std::string, Command, std::less<>>& Commands() {
       {"resetCounters",
        [](Simulator& s, const Json&) {
          s.dispatcher().ResetCounters();
+         s.world().events.ResetCounters();
          return Good();
        }},
       {"violations",

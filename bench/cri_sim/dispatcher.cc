@@ -51,6 +51,12 @@ void Dispatcher::Begin(std::string_view path, std::string request, const CallPtr
     return call->Finish({12, "unknown method " + method + " for service " +
                                  std::string(service.substr(std::min<size_t>(1, service.size())))});
   }
+  if (!table_.find(method)->second.readable(request)) {
+    violations_.Add(loop_.WallNow(), "unreadable-request",
+                    method + ": " + std::to_string(request.size()) +
+                        " bytes that protobuf cannot read as its request");
+    return call->Finish({13, "grpc: error unmarshalling request"});
+  }
   auto passage = std::make_shared<Passage>();
   passage->method = method;
   passage->request = std::move(request);

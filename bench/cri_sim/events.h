@@ -44,6 +44,7 @@ class EventHub {
 
   size_t subscribers() const { return subscribers_.size(); }
   const EventCounters& counters() const { return counters_; }
+  void ResetCounters() { counters_ = {}; }
 
  private:
   struct Kept {

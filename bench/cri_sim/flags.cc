@@ -1,12 +1,14 @@
 #include "bench/cri_sim/flags.h"
 
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <sstream>
+#include <system_error>
 
 #include "bench/cri_sim/json.h"
 #include "bench/cri_sim/settings_json.h"
@@ -59,6 +61,10 @@ Result<std::pair<std::string, std::string>> SplitAt(const std::string& text, cha
 }
 
 Result<std::string> ReadFile(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    return Error(ErrorCode::kIo, "could not read " + path + ": it is a directory");
+  }
   std::ifstream in(path);
   std::string text{std::istreambuf_iterator<char>(in), {}};
   if (!in.is_open() || in.bad()) return Error(ErrorCode::kIo, "could not read " + path);

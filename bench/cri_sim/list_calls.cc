@@ -18,6 +18,7 @@ void AddListCalls(World& world, MethodTable& table) {
   AddStreamedList<cri::StreamContainersRequest>(table, streams, "StreamContainers", select,
                                                 container);
 
+  table["GetContainerEvents"].readable = IsReadable<cri::GetEventsRequest>;
   table["GetContainerEvents"].stream = [&](std::string_view, const CallPtr& call) {
     if (!world.settings.events.enabled) {
       return call->Finish({12, "method GetContainerEvents not implemented"});

@@ -26,13 +26,12 @@ void AddList(MethodTable& table, std::string name, List list, Encode encode) {
 template <class Request, class List, class Encode>
 void AddStreamedList(MethodTable& table, const bool& supported, const std::string& name, List list,
                      Encode encode) {
+  table[name].readable = IsReadable<Request>;
   table[name].stream = [&supported, name, list, encode](std::string_view wire,
                                                         const CallPtr& call) {
     if (!supported) return call->Finish({12, "unknown method " + name});
     Request request;
-    if (!request.ParseFromArray(wire.data(), static_cast<int>(wire.size()))) {
-      return call->Finish({3, "the request is not what protobuf expects"});
-    }
+    CHECK(Parse(wire, request));
     std::string response;
     size_t items = 0;
     for (const auto& item : list(request)) {

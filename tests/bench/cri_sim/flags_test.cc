@@ -28,6 +28,8 @@ TEST(CriSimFlags, MistakesAreCalledByTheirNames) {
               HasSubstr("could not read /none"));
   EXPECT_THAT(FaultOf({"--socket", "/s", "--scenario", "/dev/null"}),
               HasSubstr("/dev/null is empty"));
+  EXPECT_EQ(FaultOf({"--socket", "/s", "--scenario", "/dev"}),
+            "--scenario: could not read /dev: it is a directory");
   EXPECT_THAT(FaultOf({"--socket", "/s", "--hang", "Version=x"}), HasSubstr("x"));
   EXPECT_THAT(FaultOf({"--socket", "/s", "--hang", "Version=x"}), Not(HasSubstr("JSON")));
   EXPECT_EQ(FaultOf({"--socket", "/s", "--error", "Version=UNAVAILABLE:often"}),

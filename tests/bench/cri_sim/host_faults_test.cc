@@ -11,6 +11,7 @@ namespace {
 using Stub = cri::RuntimeService::Stub;
 using testing::HasSubstr;
 using testing::MatchesRegex;
+using testing::Not;
 
 class HostFaultsTest : public HostTest {
  protected:
@@ -60,6 +61,27 @@ TEST_F(HostFaultsTest, AListThatIsTooLongForAMessageIsAnError) {
   EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
   EXPECT_THAT(host_->Run(R"({"do":"counters"})"),
               HasSubstr(R"("StreamContainers":{"calls":1,"errors":1,"cancelled":0,"inFlight":0)"));
+}
+
+TEST_F(HostFaultsTest, ARequestThatNobodyCanReadIsAViolation) {
+  Start();
+  cri::VersionRequest request;
+  request.set_version("\xff");  // not a text
+  cri::VersionResponse response;
+  EXPECT_EQ(Call(&Stub::Version, request, response).error_code(), grpc::StatusCode::INTERNAL);
+  EXPECT_THAT(
+      host_->Run(R"({"do":"violations"})"),
+      HasSubstr(
+          R"("rule":"unreadable-request","what":"Version: 3 bytes that protobuf cannot read)"));
+}
+
+TEST_F(HostFaultsTest, CountersBeginAnewAlsoThoseOfEvents) {
+  Start();
+  host_->Run(R"({"do":"populate","pods":3})");
+  host_->Run(R"({"do":"exit","pod":"*"})");
+  EXPECT_THAT(host_->Run(R"({"do":"counters"})"), Not(HasSubstr(R"("published":0)")));
+  host_->Run(R"({"do":"resetCounters"})");
+  EXPECT_THAT(host_->Run(R"({"do":"counters"})"), HasSubstr(R"("published":0)"));
 }
 
 TEST_F(HostFaultsTest, ARequestThatIsTooLongIsRefused) {

@@ -195,6 +195,14 @@ TEST_F(HostTest, TheControlAnswersOverItsSocket) {
               HasSubstr(R"(no container \"nope\")"));
   EXPECT_THAT(*Ask(folder_ + "/c", R"({"do":"exit","pod":"*","code":"x"})"),
               HasSubstr("code: wanted a number"));
+  for (const char* code : {"99999999999", "-1.5", "256"}) {
+    EXPECT_THAT(host_->Run(R"({"do":"exit","pod":"*","code":)" + std::string(code) + "}"),
+                HasSubstr("from 0 to 255"));
+  }
+  EXPECT_THAT(host_->Run(R"({"do":"exit"})"), HasSubstr("pod: wanted NAMESPACE/NAME"));
+  EXPECT_THAT(host_->Run(R"({"do":"addImage","image":"a:1","size":-1})"),
+              HasSubstr("size: wanted a count, got -1"));
+  EXPECT_THAT(host_->Run("{}"), HasSubstr("no command"));
   EXPECT_THAT(*Ask(folder_ + "/c", R"({"do":"crash","downtime":"-1s"})"),
               HasSubstr("downtime: wanted 0s or more"));
   EXPECT_THAT(*Ask(folder_ + "/c", R"({"do":"populate","pods":-1})"), HasSubstr("1 or more"));
