@@ -67,7 +67,23 @@ void ClientBootstrap::Check() {
 void ClientBootstrap::OnOnlyKubeconfig(Result<ClusterAccess> access) {
   if (!access) return Finish(access.error());
   PointOutNoCredentials(*access);
-  GoOnWith(*std::move(access));
+  const bool in_files = !access->certificate.path.empty() || !access->key.path.empty();
+  if (options_.rotation == BootstrapOptions::Rotation::kOff || !in_files) {
+    return GoOnWith(*std::move(access));
+  }
+  only_ = *std::move(access);
+  ReadClientCertificate(parts_.files, FileContext(), only_, parts_.loop,
+                        Then(&ClientBootstrap::OnOnlyCertificate));
+}
+
+// As the kubelet: with nothing to ask for another one, a certificate that is not there never comes.
+void ClientBootstrap::OnOnlyCertificate(Result<ClientCertificateText> text) {
+  if (!text) {
+    return Finish(text.error()
+                      .With("client certificate of kubeconfig", options_.kubeconfig_path)
+                      .With("there is no bootstrap kubeconfig to get another with"));
+  }
+  GoOnWith(std::move(only_));
 }
 
 // Not refused, as by the kubelet: there are servers that let anybody in. At others all that is seen

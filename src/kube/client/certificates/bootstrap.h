@@ -4,7 +4,8 @@
 //   bootstrap kubeconfig | kubeconfig        | rotation on              | rotation off
 //   ---------------------+-------------------+--------------------------+-------------------------
 //   not given            | must be there     | as it is; its            | as it is
-//                        |                   | certificate is rotated   |
+//                        |                   | certificate must be      |
+//                        |                   | there, and is rotated    |
 //   given                | with a valid      | the same: the bootstrap kubeconfig is not looked at
 //                        | client certificate|
 //   given                | missing, broken,  | written anew, and the    | a certificate is waited
@@ -111,6 +112,7 @@ class ClientBootstrap {
 
   void Check();
   void OnOnlyKubeconfig(Result<ClusterAccess> access);
+  void OnOnlyCertificate(Result<ClientCertificateText> text);
   void PointOutNoCredentials(const ClusterAccess& access);
   void OnChecked(Result<KubeconfigCheck> check);
   void OnBootstrapRead(Result<ClusterAccess> access);
@@ -143,6 +145,7 @@ class ClientBootstrap {
 
   Stage stage_ = Stage::kCheck;
   ClusterAccess bootstrap_;
+  ClusterAccess only_;  // of the kubeconfig, where no other was given
   ClientAccess result_;
   std::string key_pem_;
   TimePoint health_until_;

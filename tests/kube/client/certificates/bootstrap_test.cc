@@ -272,6 +272,18 @@ TEST_F(Bootstrap, WithRotationTheKubeconfigsOwnCertificateIsWhereItBegins) {
   EXPECT_EQ(access->initial->key_pem, certificate + key);
 }
 
+TEST_F(Bootstrap, WithRotationAndNothingToAskWithTheCertificateMustBeThere) {
+  TurnOnRotation();
+  options_.bootstrap_kubeconfig_path = "";
+  WriteUsualKubeconfig();
+  EXPECT_EQ(Run().error().message(),
+            "there is no bootstrap kubeconfig to get another with: client certificate of "
+            "kubeconfig \"" +
+                kKubeconfig + "\": read \"" + kCurrent + "\": No such file or directory");
+  machine_.StoreNew();
+  EXPECT_TRUE(Run());
+}
+
 // ---- without rotation
 
 TEST_F(Bootstrap, WithoutRotationTheCertificateIsWaitedForAndThenTheKubeconfigWritten) {
