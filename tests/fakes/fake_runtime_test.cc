@@ -212,6 +212,23 @@ TEST(FakeRuntime, ASandboxOfADeadAgentMayTurnUpBesideTheFirstOfALaterLife) {
   }
 }
 
+TEST(FakeRuntime, ASandboxOfADeadAgentMayTurnUpWhileTheFirstOfALaterLifeIsMade) {
+  for (const bool too_early : {false, true}) {
+    Fixture f;
+    const SentRequest dead{
+        .request = RuntimeRequest::kRunSandbox, .pod = PodUid("u1"), .attempt = 1};
+    ASSERT_TRUE(f.model.Reserve(dead));
+    f.model.AgentStarted();
+    SentRequest run = dead;
+    run.attempt = 0;
+    if (!too_early) f.model.Sent(run);
+    ASSERT_TRUE(f.model.RunSandbox(f.Sandbox(1)));
+    if (too_early) f.model.Sent(run);
+    ASSERT_TRUE(f.model.RunSandbox(f.Sandbox(0)));
+    EXPECT_EQ(f.model.violations().empty(), !too_early);
+  }
+}
+
 TEST(FakeRuntime, TakesEffectAfterTheCallerGaveUp) {
   Fixture f;
   f.host.faults().late = 1;

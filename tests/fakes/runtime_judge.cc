@@ -11,6 +11,7 @@ void RuntimeModel::Sent(const SentRequest& request) {
   if (request.request == RuntimeRequest::kRunSandbox ||
       request.request == RuntimeRequest::kCreateContainer) {
     JudgeCreate(request);
+    asked_at_[{request.pod, request.name, request.attempt}] = next_;
   }
   if (request.request == RuntimeRequest::kStartContainer) JudgeStart(request);
   if (request.request == RuntimeRequest::kStopContainer) JudgeStop(request);
@@ -134,13 +135,14 @@ bool RuntimeModel::CanStillBeMade(const Reserved& reserved) const {
 }
 
 // One that an agent before asked for may turn up late, when all that there was of the pod is gone
-// and the present agent has begun it anew: nothing could tell it.
+// and the present agent has begun it anew: nothing could tell it. Or when that has asked for the
+// new one, which is not there yet.
 void RuntimeModel::JudgeReady(const Sandbox& made) {
-  const auto asked = reserved_.find({made.pod.uid, "", made.observed.attempt});
-  const bool late = asked != reserved_.end() && asked->second.agent != agent_;
+  const auto asked = asked_at_.find({made.pod.uid, "", made.observed.attempt});
   for (const auto& [id, other] : sandboxes_) {
     if (&other == &made || other.pod.uid != made.pod.uid) continue;
-    if (other.observed.state != sync::SandboxState::kReady || (late && other.alone)) continue;
+    if (other.observed.state != sync::SandboxState::kReady || (made.late && other.alone)) continue;
+    if (other.late && asked != asked_at_.end() && other.number >= asked->second) continue;
     Violation("two ready sandboxes of " + made.pod.uid.value());
   }
 }

@@ -137,9 +137,13 @@ void RuntimeModel::Release(const SentRequest& create) {
 }
 
 Result<SandboxId> RuntimeModel::RunSandbox(const sync::SandboxSpec& spec) {
-  const SandboxId id("s" + std::to_string(next_++));
+  const uint64_t number = next_++;
+  const SandboxId id("s" + std::to_string(number));
   Sandbox& sandbox = sandboxes_[id];
   sandbox.pod = spec.pod;
+  sandbox.number = number;
+  const auto asked = reserved_.find({spec.pod.uid, "", spec.attempt});
+  sandbox.late = asked != reserved_.end() && asked->second.agent != agent_;
   sandbox.observed.id = id;
   sandbox.observed.attempt = spec.attempt;
   sandbox.observed.state = sync::SandboxState::kReady;

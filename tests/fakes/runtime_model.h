@@ -152,6 +152,8 @@ class RuntimeModel {
     sync::ObservedSandbox observed;
     bool stop_sent = false;  // by the present agent
     bool alone = false;      // there was nothing of its pod when it was made
+    bool late = false;       // when it was made, the agent that had asked for it was dead
+    uint64_t number = 0;     // in the order in which they were made
   };
   struct Container {
     PodUid pod;
@@ -193,6 +195,7 @@ class RuntimeModel {
   bool CanStillBeMade(const Reserved& reserved) const;
   std::map<Key, Reserved> reserved_;
   uint64_t agent_ = 0;
+  std::map<Key, uint64_t> asked_at_;  // of the last request to make it: the next number then
   std::set<Key> unknown_;  // creates whose outcome the agent does not know and has not looked for
   std::set<ContainerId> start_unknown_;  // of starts that the present agent gave up on
   std::map<Key, TimePoint> kill_at_sent_;
