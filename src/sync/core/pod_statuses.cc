@@ -63,7 +63,8 @@ bool HookHolds(const PodWorker& worker) {
     });
     if (followed) return false;
     const auto found = std::ranges::find(seen.containers, entry.id, &ObservedContainer::id);
-    if (found == seen.containers.end()) return entry.post_start.in_flight();
+    // Nobody has looked at it since it began; that it has stopped, or is gone, is seen by a look.
+    if (found == seen.containers.end()) return true;
     return found->state == ContainerState::kRunning ||
            (entry.post_start.in_flight() && found->state != ContainerState::kExited);
   });
