@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "managers/node/node_conditions.h"
+
 namespace denselet::node {
 
 namespace {
@@ -127,15 +129,19 @@ void RuntimeHealth::SetErrors() {
 }
 
 void RuntimeHealth::TellTrouble() {
+  const bool down = input_.synced_at && After(*input_.synced_at, kRuntimeSyncAgeMax) <= loop_.Now();
+  const bool is_news = std::exchange(down_, down) != down;
   sync::RuntimeTrouble trouble;
-  if (unanswered_) {
-    if (unanswered_->code() != ErrorCode::kUnavailable) return;
+  if (unanswered_ && unanswered_->code() != ErrorCode::kUnavailable) {
+    if (!told_) return;
+    trouble = *told_;
+  } else if (unanswered_) {
     trouble.runtime = "container runtime is down";
   } else {
     if (!input_.errors.empty()) trouble.runtime = input_.errors[0];
     trouble.network = input_.network_error.value_or("");
   }
-  if (told_ == trouble) return;
+  if (told_ == trouble && !is_news) return;
   told_ = trouble;
   if (tell_) tell_(trouble);
 }

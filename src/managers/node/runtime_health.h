@@ -34,7 +34,8 @@ class RuntimeHealth {
   static constexpr Duration kVersionAgeMax = Seconds(10);
 
   // Told when it is another one, and what the first answer says. One that takes its time to answer
-  // is in no trouble: calls that it does answer may go on.
+  // is in no trouble: calls that it does answer may go on. Told again when it was well so long ago
+  // that the node counts as not ready, and when that is over.
   using OnTrouble = UniqueFunction<void(const sync::RuntimeTrouble&)>;
 
   // `first_ready` runs once, when the runtime is ready for the first time.
@@ -80,6 +81,7 @@ class RuntimeHealth {
   OnTrouble tell_;
   UniqueFunction<void()> answers_again_;
   std::optional<sync::RuntimeTrouble> told_;
+  bool down_ = false;  // as node_conditions.h has it
   TimePoint started_at_;
   TimePoint version_due_ = TimePoint::min();
   reactor::TimerId timer_;

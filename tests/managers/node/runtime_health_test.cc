@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "managers/node/node_conditions.h"
 #include "tests/fakes/scripted_runtime.h"
 #include "tests/managers/manager_fixture.h"
 
@@ -142,6 +143,28 @@ TEST_F(RuntimeHealthTest, WhatIsNotReadyIsSaidInTheKubeletsWords) {
   EXPECT_EQ(health_.input().network_error,
             "container runtime network not ready: NetworkReady=false "
             "reason:NetworkPluginNotReady message:no CNI");
+}
+
+TEST_F(RuntimeHealthTest, ThatTheNodeIsNotReadyForItsSakeIsToldWhenItIs) {
+  for (const bool hangs : {false, true}) {
+    RuntimeHealth health(loop(), runtime_, log(), [] {});
+    std::vector<TimePoint> told;
+    health.WhenTroubled([&](const sync::RuntimeTrouble&) { told.push_back(loop().Now()); });
+    runtime_.status = Well();
+    health.Start();
+    RunFor(Seconds(6));
+    const TimePoint synced = *health.input().synced_at;
+    runtime_.status.reset();
+    if (!hangs) runtime_.status = Error(ErrorCode::kUnavailable, "it is gone");
+    RunFor(Minutes(2));
+    ASSERT_EQ(told.size(), hangs ? 2u : 3u) << "well, gone where it is known, and too long";
+    EXPECT_GE(told.back() - synced, kRuntimeSyncAgeMax);
+    EXPECT_LE(told.back() - synced,
+              kRuntimeSyncAgeMax + RuntimeHealth::kAnswerTimeMax + RuntimeHealth::kPeriod);
+    runtime_.status = Well();
+    RunFor(RuntimeHealth::kAnswerTimeMax + RuntimeHealth::kPeriod);
+    EXPECT_EQ(told.size(), hangs ? 3u : 4u);
+  }
 }
 
 TEST_F(RuntimeHealthTest, ARuntimeThatFallsSilentGrowsOldAndComesBack) {
