@@ -132,13 +132,13 @@ TEST_F(RuntimeSideTest, PodsLearnThatTheyWaitForTheRuntimeOrItsNetworkAndWhenNoL
 }
 
 TEST_F(RuntimeSideTest, ARuntimeThatTakesItsTimeHoldsNobodyUp) {
-  int told = 0;
+  std::vector<sync::RuntimeTrouble> told;
   Begin();
-  side_->WhenTroubled([&](const sync::RuntimeTrouble&) { ++told; });
+  side_->WhenTroubled([&](const sync::RuntimeTrouble& trouble) { told.push_back(trouble); });
   RunFor(Seconds(6));
   runtime_.status = Error(ErrorCode::kDeadlineExceeded, "no answer");
   RunFor(Minutes(1));
-  EXPECT_EQ(told, 1) << "that it is well";
+  EXPECT_EQ(told, std::vector<sync::RuntimeTrouble>(2)) << "that it is well; then the node is not";
 }
 
 // Statuses of pods are made with its name; on a node that stands alone nothing else brings it.
